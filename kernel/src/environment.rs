@@ -1,0 +1,95 @@
+//! The folder and the environment that a session of evcxr needs.
+//!
+//! evcxr is configured by the process's environment alone, so this is set once, before any thread exists.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::cells::RECORD_ENV;
+use crate::{prewarm, sources, standin};
+
+/// A session's own folder, removed when the session ends.
+#[derive(Debug)]
+pub struct SessionFolder {
+    path: PathBuf,
+}
+
+impl SessionFolder {
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for SessionFolder {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed by the next session that finds its owner gone.
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Creates the folder and points this process's environment at it.
+///
+/// # Safety
+/// Changes the environment: no other thread may run yet.
+pub unsafe fn prepare() -> Result<SessionFolder> {
+    let folder = create()?;
+    let program = std::env::current_exe().context("cannot find the running program's own path")?;
+    let tools = folder.path.join("bin");
+    std::fs::create_dir(&tools).with_context(|| format!("cannot create {}", tools.display()))?;
+    std::os::unix::fs::symlink(&program, tools.join(standin::NAME)).context("cannot link the stand-in for cargo")?;
+    let root = sources::workspace()?;
+    std::fs::copy(root.join("Cargo.lock"), folder.path.join("Cargo.lock"))
+        .context("cannot copy the workspace's Cargo.lock; build the workspace once")?;
+    let config = folder.path.join("config");
+    std::fs::create_dir(&config).with_context(|| format!("cannot create {}", config.display()))?;
+    let mut path = std::ffi::OsString::from(&tools);
+    if let Some(rest) = std::env::var_os("PATH") {
+        path.push(":");
+        path.push(rest);
+    }
+    let std_sources = sources::std_sources()?;
+    // A cell must use the very compiler that built the library, whatever folder the notebook lies in.
+    let toolchain = sources::rustc(&["--print", "sysroot"])?;
+    // SAFETY: the caller promises that no other thread runs.
+    unsafe {
+        std::env::set_var("PATH", path);
+        std::env::set_var(RECORD_ENV, prewarm::record()?);
+        std::env::set_var("RUST_SRC_PATH", std_sources);
+        std::env::set_var("RUSTUP_TOOLCHAIN", toolchain);
+        std::env::set_var("EVCXR_TMPDIR", &folder.path);
+        // Neither a user's evcxr prelude nor one in the notebook's folder belongs into this kernel.
+        std::env::set_var("EVCXR_CONFIG_DIR", &config);
+    }
+    Ok(folder)
+}
+
+fn create() -> Result<SessionFolder> {
+    let parent = std::env::var_os("CLAIMLAB_SESSIONS").map_or_else(std::env::temp_dir, PathBuf::from);
+    let parent = parent.join("claimlab-sessions");
+    if parent.to_string_lossy().contains(char::is_whitespace) {
+        bail!(
+            "{} has a space in its name, which evcxr cannot handle; set CLAIMLAB_SESSIONS to a folder without one",
+            parent.display()
+        );
+    }
+    std::fs::create_dir_all(&parent).with_context(|| {
+        format!("cannot create {}; set CLAIMLAB_SESSIONS to a folder that you can write to", parent.display())
+    })?;
+    remove_abandoned(&parent);
+    let path = parent.join(format!("{}-{}", std::process::id(), &uuid::Uuid::new_v4().simple().to_string()[..8]));
+    std::fs::create_dir(&path).with_context(|| format!("cannot create {}", path.display()))?;
+    Ok(SessionFolder { path })
+}
+
+/// Removes the folders of sessions whose process is gone (a crash, a power cut).
+fn remove_abandoned(parent: &Path) {
+    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let owner = name.to_string_lossy().split_once('-').and_then(|(pid, _)| pid.parse::<u32>().ok());
+        if owner.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) && Path::new("/proc/self").exists() {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
