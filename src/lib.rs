@@ -33,6 +33,7 @@ pub mod retrieval;
 pub mod signal;
 pub mod study;
 pub mod table;
+pub mod text;
 
 pub use error::{Error, ErrorKind, Result};
 pub use polars;

@@ -21,14 +21,22 @@ pub fn to_stderr(line: &str) {
 pub fn ensure(progress: &dyn Fn(&str)) -> Result<()> {
     let root = sources::workspace()?;
     let target = sources::target_dir()?;
-    let mut cargo = Command::new("cargo")
+    let mut command = Command::new("cargo");
+    // `cargo run` sets variables that build scripts of third-party crates watch; left in place, they would make
+    // half of the tree look changed.
+    for (name, _) in std::env::vars_os() {
+        let name_text = name.to_string_lossy();
+        if ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"].iter().any(|prefix| name_text.starts_with(prefix))
+            || matches!(name_text.as_ref(), "CARGO_PRIMARY_PACKAGE" | "CARGO_TARGET_DIR" | "RUSTFLAGS" | "RUSTC_WRAPPER" | "LD_LIBRARY_PATH")
+        {
+            command.env_remove(name);
+        }
+    }
+    let mut cargo = command
         .args(["build", "--message-format", "json-render-diagnostics"])
         .arg("--target-dir")
         .arg(&target)
         .current_dir(&root)
-        // Variables of an enclosing `cargo run` or of a kernel's own environment would change what is fresh.
-        .env_remove("RUSTFLAGS")
-        .env_remove("CARGO_TARGET_DIR")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -20,7 +20,7 @@ const PRELUDE: &str = "#[allow(unused_imports)]\nuse claimlab::prelude::*;\nclai
 #[derive(Debug)]
 pub struct Session {
     context: Debugless<CommandContext>,
-    outputs: EvalContextOutputs,
+    outputs: Debugless<EvalContextOutputs>,
     interrupt: Interrupt,
     _folder: SessionFolder,
 }
@@ -97,7 +97,7 @@ impl Session {
             Err(_) => return Err(anyhow!("evcxr panicked while it loaded the library")),
         }
         let context = Debugless(CommandContext::with_eval_context(context));
-        Ok(Self { context, outputs, interrupt, _folder: folder })
+        Ok(Self { context, outputs: Debugless(outputs), interrupt, _folder: folder })
     }
 
     /// The handle that stops cells.
@@ -113,7 +113,7 @@ impl Session {
         interrupt.running.store(true, Ordering::SeqCst);
         let result = std::thread::scope(|scope| {
             let evaluation = scope.spawn(|| context.0.execute(code));
-            pump(outputs, || evaluation.is_finished(), &mut |event| {
+            pump(&outputs.0, || evaluation.is_finished(), &mut |event| {
                 match &event {
                     Event::Failed { how } => {
                         failed = Some(*how);

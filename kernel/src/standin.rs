@@ -100,7 +100,7 @@ fn rustc() -> OsString {
 /// What makes a cell link the shared library, and nothing twice.
 fn library_arguments(cells: &Cells) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = Vec::new();
-    let mut named = |prefix: &str, path: &Path| {
+    let named = |prefix: &str, path: &Path| {
         let mut text = OsString::from(prefix);
         text.push(path);
         text

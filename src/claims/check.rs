@@ -102,13 +102,21 @@ impl Checker {
     }
 
     fn verdicts(self, tasks: &[Task]) -> Result<Checks> {
+        // A chunk is a premise many times; it is read once.
+        let mut texts: Vec<(&str, Language)> = tasks.iter().map(|task| (task.premise.as_str(), task.language)).collect();
+        texts.sort_unstable_by_key(|(text, language)| (*text, language.code()));
+        texts.dedup();
+        let premises: HashMap<(&str, Language), lexical::Premise> =
+            texts.par_iter().map(|(text, language)| ((*text, *language), lexical::Premise::read(text, *language))).collect();
         let progress = Progress::new("Checking claims", tasks.len());
         let mut labels: Vec<Option<Label>> = Vec::with_capacity(tasks.len());
         let mut reasons: Vec<Option<String>> = Vec::with_capacity(tasks.len());
         for batch in tasks.chunks(256) {
             signal::check("nothing of this step is kept")?;
-            let verdicts: Vec<_> =
-                batch.par_iter().map(|task| lexical::check(&task.claim, &task.premise, task.language)).collect();
+            let verdicts: Vec<_> = batch
+                .par_iter()
+                .filter_map(|task| premises.get(&(task.premise.as_str(), task.language)).map(|text| text.check(&task.claim)))
+                .collect();
             for verdict in verdicts {
                 labels.push(Some(verdict.label));
                 reasons.push(Some(verdict.reason));

@@ -6,7 +6,7 @@ use super::lexical;
 use crate::error::Result;
 use crate::signal::{self, Progress};
 use crate::table::{Claims, FrameBuilder, GenerationRun, QaPairs, integers, texts};
-use crate::text::Language;
+use crate::text::{Language, is_abstention};
 
 /// Cuts texts into claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Rows {
         answer: &str,
         language: Language,
     ) {
-        if lexical::is_abstention(answer, language) {
+        if is_abstention(answer, language) {
             return;
         }
         for (ordinal, claim) in lexical::extract(answer, language).into_iter().enumerate() {

@@ -1,1 +1,4 @@
+//! The library as one shared object: polars, candle and tantivy stand inside it once, and every notebook cell links
+//! against it.
+
 pub use claimlab::*;

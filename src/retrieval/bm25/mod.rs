@@ -19,22 +19,19 @@ const ANALYZER: &str = "words";
 const MEMORY: usize = 15_000_000;
 
 /// One index over one act, in one segment, so that word counts are those of the whole act.
-#[derive(Debug)]
 pub(super) struct Bm25 {
     reader: IndexReader,
     text: Field,
-    analyzer: Analyzer,
+    analyzer: TextAnalyzer,
 }
 
-/// Runs of letters and digits, lower-cased; as the index sees texts.
-struct Analyzer(TextAnalyzer);
-
-impl std::fmt::Debug for Analyzer {
+impl std::fmt::Debug for Bm25 {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(ANALYZER)
+        formatter.debug_struct("Bm25").field("text", &self.text).finish_non_exhaustive()
     }
 }
 
+/// Runs of letters and digits, lower-cased; the same for texts and questions.
 fn analyzer() -> TextAnalyzer {
     TextAnalyzer::builder(SimpleTokenizer::default()).filter(LowerCaser).build()
 }
@@ -85,13 +82,13 @@ impl Bm25 {
         index.tokenizers().register(ANALYZER, analyzer());
         let schema = index.schema();
         let text = schema.get_field("text").map_err(failed)?;
-        Ok(Self { reader: index.reader().map_err(failed)?, text, analyzer: Analyzer(analyzer()) })
+        Ok(Self { reader: index.reader().map_err(failed)?, text, analyzer: analyzer() })
     }
 
     /// One clause for every analysed word, repetitions included. No query parser sees the question, so nothing in it
     /// has a meaning of its own.
     fn query(&self, question: &str) -> BooleanQuery {
-        let mut analyzer = self.analyzer.0.clone();
+        let mut analyzer = self.analyzer.clone();
         let mut words = analyzer.token_stream(question);
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
         while words.advance() {
