@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::path::Path;
 use std::process::ExitCode;
 
 use claimlab_protocol::{Bundle, Event, Failure};
@@ -21,6 +22,8 @@ const PANIC: &str = "EVCXR_PANIC_NOTIFICATION";
 const ERROR: &str = "EVCXR_ERROR_OCCURRED";
 const BEGIN: &str = "EVCXR_BEGIN_CONTENT ";
 const END: &str = "EVCXR_END_CONTENT";
+/// In the session's folder once evcxr has started.
+pub const STARTED: &str = "started";
 /// How long text without a newline may wait, in milliseconds.
 const PATIENCE_MS: i32 = 50;
 /// How often the child looks whether its kernel still lives, in milliseconds.
@@ -72,8 +75,14 @@ unsafe fn replace(target: RawFd) -> std::io::Result<File> {
     }
 }
 
+/// While evcxr starts it evaluates an expression and reads nothing but its own marks: an event would never be taken
+/// from its queue, and evcxr would wait for that for ever.
+fn has_started() -> bool {
+    std::env::var_os("EVCXR_TMPDIR").is_some_and(|folder| Path::new(&folder).join(STARTED).exists())
+}
+
 fn pump(mut real: File, mut out: File, mut err: File) {
-    let mut filter = Filter::default();
+    let mut filter = Filter { passive: !has_started(), ..Filter::default() };
     let mut errors = Vec::new();
     let mut buffer = vec![0_u8; 64 * 1024];
     let parent = std::os::unix::process::parent_id();
@@ -140,6 +149,8 @@ fn wait(descriptors: &[RawFd], milliseconds: i32) -> Vec<bool> {
 /// Turns the child's bytes into the lines that evcxr and the kernel understand.
 #[derive(Debug, Default)]
 struct Filter {
+    /// Until the first evaluation is over, lines pass as they are.
+    passive: bool,
     partial: Vec<u8>,
     content: Option<(String, Vec<String>)>,
     bundle: Bundle,
@@ -176,6 +187,11 @@ impl Filter {
     }
 
     fn line(&mut self, line: &str, lines: &mut Vec<String>) {
+        if self.passive {
+            self.passive = line != COMPLETE;
+            lines.push(line.to_owned());
+            return;
+        }
         // A cell that ended on text without a newline has evcxr's marks glued to it.
         for mark in [COMPLETE, PANIC, ERROR] {
             if line.len() > mark.len() && line.ends_with(mark) {

@@ -71,6 +71,7 @@ impl Session {
         command.env(child::CHILD_ENV, "1").env(KERNEL_ENV, "1");
         let (mut context, outputs) =
             EvalContext::with_subprocess_command(command).map_err(|error| anyhow!("evcxr did not start: {error}"))?;
+        std::fs::write(folder.path().join(child::STARTED), "").context("cannot write to the session's folder")?;
         let mut state = context.state();
         let library = sources::workspace()?;
         let dependency = format!("{{ path = {:?}, default-features = false }}", library.display().to_string());

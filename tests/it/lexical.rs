@@ -1,0 +1,34 @@
+//! The lexical checker against the labels of the sample's authors.
+
+use claimlab::prelude::*;
+use claimlab::table::texts;
+
+const LABELS: [&str; 3] = ["entailment", "neutral", "contradiction"];
+
+#[test]
+fn the_lexical_checker_beats_the_majority_on_the_samples_own_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let claims = Lab::at(folder.path()).unwrap().sample().unwrap().labelled_claims().unwrap();
+    for language in ["en", "fr"] {
+        let kept = claims.only("language", language).unwrap();
+        let given = texts(kept.frame(), "label").unwrap();
+        let checks = Checker::lexical().check_labelled(&kept).unwrap();
+        let found = texts(checks.frame(), "label").unwrap();
+        let mut matrix = [[0_usize; 3]; 3];
+        for (given, found) in given.iter().zip(&found) {
+            let place = |label: &Option<String>| LABELS.iter().position(|name| label.as_deref() == Some(name));
+            if let (Some(row), Some(column)) = (place(given), place(found)) {
+                matrix[row][column] += 1;
+            }
+        }
+        let total: usize = matrix.iter().flatten().sum();
+        let right: usize = (0..3).map(|place| matrix[place][place]).sum();
+        let majority = matrix.iter().map(|row| row.iter().sum::<usize>()).max().unwrap();
+        println!("{language}: rows are the authors' labels, columns the checker's ({LABELS:?})");
+        for (row, name) in matrix.iter().zip(LABELS) {
+            println!("  {name:13} {row:?}");
+        }
+        println!("  right: {right} of {total}; the majority label alone: {majority}");
+        assert!(right > majority, "{language}");
+    }
+}
