@@ -48,7 +48,9 @@ pub fn listen() -> Result<()> {
 /// Only [`ErrorKind::Interrupted`]; `kept` says what is not lost.
 pub fn check(kept: &str) -> Result<()> {
     if interrupt_flag().swap(false, Ordering::SeqCst) {
-        return Err(Error::new(ErrorKind::Interrupted, format!("interrupted; {kept}")).help("run the cell again to go on"));
+        return Err(
+            Error::new(ErrorKind::Interrupted, format!("interrupted; {kept}")).help("run the cell again to go on")
+        );
     }
     Ok(())
 }

@@ -42,8 +42,8 @@ pub fn serve(connection_file: &Path) -> Result<()> {
 }
 
 fn read_connection(file: &Path) -> Result<ConnectionInfo> {
-    let text = std::fs::read_to_string(file)
-        .with_context(|| format!("cannot read the connection file {}", file.display()))?;
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read the connection file {}", file.display()))?;
     // The parser's own message may quote the file, and the file holds a key.
     let connection: ConnectionInfo = serde_json::from_str(&text).map_err(|error| {
         anyhow!(
@@ -54,7 +54,10 @@ fn read_connection(file: &Path) -> Result<ConnectionInfo> {
         )
     })?;
     if connection.signature_scheme != "hmac-sha256" {
-        bail!("the connection file asks for the signature scheme {:?}; expected hmac-sha256", connection.signature_scheme);
+        bail!(
+            "the connection file asks for the signature scheme {:?}; expected hmac-sha256",
+            connection.signature_scheme
+        );
     }
     Ok(connection)
 }
@@ -81,7 +84,8 @@ async fn talk(connection: &ConnectionInfo, folder: environment::SessionFolder) -
 
     let worker = Worker::start(folder, publish.clone(), shell_reply.clone());
     let (ended, mut ends) = unbounded_channel();
-    let shell_side = Side { publish: publish.clone(), reply: shell_reply, worker: worker.clone(), ended: ended.clone() };
+    let shell_side =
+        Side { publish: publish.clone(), reply: shell_reply, worker: worker.clone(), ended: ended.clone() };
     let control_side = Side { publish, reply: control_reply, worker: worker.clone(), ended };
     tokio::spawn(listen(shell_read, shell_side));
     tokio::spawn(listen(control_read, control_side));

@@ -26,10 +26,9 @@ pub fn read(file: &Path) -> Result<v4::Notebook> {
         Notebook::V4QuirksMode(notebook) => Ok(notebook.repair()),
         Notebook::Legacy(notebook) => nbformat::upgrade_legacy_notebook(notebook)
             .map_err(|error| anyhow!("{} cannot be upgraded to nbformat 4.5: {error}", file.display())),
-        _ => bail!(
-            "{} is in an old notebook format; convert it with `jupyter nbconvert --to notebook`",
-            file.display()
-        ),
+        _ => {
+            bail!("{} is in an old notebook format; convert it with `jupyter nbconvert --to notebook`", file.display())
+        }
     }
 }
 

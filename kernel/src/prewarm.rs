@@ -26,8 +26,13 @@ pub fn ensure(progress: &dyn Fn(&str)) -> Result<()> {
     // half of the tree look changed.
     for (name, _) in std::env::vars_os() {
         let name_text = name.to_string_lossy();
-        if ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"].iter().any(|prefix| name_text.starts_with(prefix))
-            || matches!(name_text.as_ref(), "CARGO_PRIMARY_PACKAGE" | "CARGO_TARGET_DIR" | "RUSTFLAGS" | "RUSTC_WRAPPER" | "LD_LIBRARY_PATH")
+        if ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"]
+            .iter()
+            .any(|prefix| name_text.starts_with(prefix))
+            || matches!(
+                name_text.as_ref(),
+                "CARGO_PRIMARY_PACKAGE" | "CARGO_TARGET_DIR" | "RUSTFLAGS" | "RUSTC_WRAPPER" | "LD_LIBRARY_PATH"
+            )
         {
             command.env_remove(name);
         }

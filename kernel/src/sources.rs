@@ -24,16 +24,12 @@ pub fn workspace() -> Result<PathBuf> {
 pub fn target_dir() -> Result<PathBuf> {
     let program = std::env::current_exe().context("cannot find the running program's own path")?;
     // …/target/debug/claimlab, or …/target/debug/deps/… for a test binary.
-    program
-        .ancestors()
-        .find(|folder| folder.join("CACHEDIR.TAG").is_file())
-        .map(Path::to_owned)
-        .with_context(|| {
-            format!(
-                "{} does not lie in a cargo target folder; run it from there (cargo run -p claimlab-kernel -- …)",
-                program.display()
-            )
-        })
+    program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file()).map(Path::to_owned).with_context(|| {
+        format!(
+            "{} does not lie in a cargo target folder; run it from there (cargo run -p claimlab-kernel -- …)",
+            program.display()
+        )
+    })
 }
 
 /// Output of `rustc` with one argument list, as text.

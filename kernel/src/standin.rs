@@ -143,10 +143,7 @@ fn compile(cells: Option<&Cells>, only_check: bool) -> Result<u8> {
     let name = format!("{}{CELL_CRATE}{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     let filenames = [folder.join(name)];
     if output.status.success() {
-        println!(
-            "{}",
-            json!({"reason": "compiler-artifact", "target": {"name": CELL_CRATE}, "filenames": filenames})
-        );
+        println!("{}", json!({"reason": "compiler-artifact", "target": {"name": CELL_CRATE}, "filenames": filenames}));
     }
     Ok(if output.status.success() { 0 } else { 101 })
 }

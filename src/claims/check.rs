@@ -78,7 +78,8 @@ impl Checker {
     /// When the user interrupts.
     pub fn check_labelled(self, claims: &LabelledClaims) -> Result<Checks> {
         let frame = claims.frame();
-        let codes = if frame.column("language").is_ok() { texts(frame, "language")? } else { vec![None; frame.height()] };
+        let codes =
+            if frame.column("language").is_ok() { texts(frame, "language")? } else { vec![None; frame.height()] };
         let premises = texts(frame, "context_unit")?;
         let claim_texts = texts(frame, "text")?;
         let ids = texts(frame, "claim_id")?;
@@ -89,7 +90,10 @@ impl Checker {
                 direction: Direction::ClaimVsContextUnit,
                 question: question.unwrap_or_default(),
                 claim_id: ids[row].clone().unwrap_or_default(),
-                language: codes[row].as_deref().and_then(Language::from_code).unwrap_or_else(|| Language::detect(&claim)),
+                language: codes[row]
+                    .as_deref()
+                    .and_then(Language::from_code)
+                    .unwrap_or_else(|| Language::detect(&claim)),
                 claim,
                 premise: premises[row].clone().unwrap_or_default(),
                 system: None,
@@ -103,11 +107,14 @@ impl Checker {
 
     fn verdicts(self, tasks: &[Task]) -> Result<Checks> {
         // A chunk is a premise many times; it is read once.
-        let mut texts: Vec<(&str, Language)> = tasks.iter().map(|task| (task.premise.as_str(), task.language)).collect();
+        let mut texts: Vec<(&str, Language)> =
+            tasks.iter().map(|task| (task.premise.as_str(), task.language)).collect();
         texts.sort_unstable_by_key(|(text, language)| (*text, language.code()));
         texts.dedup();
-        let premises: HashMap<(&str, Language), lexical::Premise> =
-            texts.par_iter().map(|(text, language)| ((*text, *language), lexical::Premise::read(text, *language))).collect();
+        let premises: HashMap<(&str, Language), lexical::Premise> = texts
+            .par_iter()
+            .map(|(text, language)| ((*text, *language), lexical::Premise::read(text, *language)))
+            .collect();
         let progress = Progress::new("Checking claims", tasks.len());
         let mut labels: Vec<Option<Label>> = Vec::with_capacity(tasks.len());
         let mut reasons: Vec<Option<String>> = Vec::with_capacity(tasks.len());
@@ -115,7 +122,9 @@ impl Checker {
             signal::check("nothing of this step is kept")?;
             let verdicts: Vec<_> = batch
                 .par_iter()
-                .filter_map(|task| premises.get(&(task.premise.as_str(), task.language)).map(|text| text.check(&task.claim)))
+                .filter_map(|task| {
+                    premises.get(&(task.premise.as_str(), task.language)).map(|text| text.check(&task.claim))
+                })
                 .collect();
             for verdict in verdicts {
                 labels.push(Some(verdict.label));
@@ -180,8 +189,12 @@ impl Sources {
             }
         }
         let frame = run.frame();
-        let (systems, attempts, retrievers, answers) =
-            (texts(frame, "system")?, integers(frame, "attempt")?, texts(frame, "retriever")?, texts(frame, "response")?);
+        let (systems, attempts, retrievers, answers) = (
+            texts(frame, "system")?,
+            integers(frame, "attempt")?,
+            texts(frame, "retriever")?,
+            texts(frame, "response")?,
+        );
         let mut responses = Vec::new();
         for (row, question) in texts(frame, "question_id")?.into_iter().enumerate() {
             let owner = (question.unwrap_or_default(), systems[row].clone(), attempts[row]);
@@ -195,7 +208,10 @@ impl Sources {
             references: references.filter_map(|(id, text)| Some((id?, text?))).collect(),
             chunks,
             responses,
-            reference_claims: by_owner(reference)?.into_iter().map(|((question, _, _), list)| (question, list)).collect(),
+            reference_claims: by_owner(reference)?
+                .into_iter()
+                .map(|((question, _, _), list)| (question, list))
+                .collect(),
             response_claims: by_owner(response)?,
         })
     }
@@ -265,7 +281,8 @@ fn by_owner(claims: &Claims) -> Result<HashMap<Owner, Vec<Claim>>> {
     let mut found: HashMap<Owner, Vec<Claim>> = HashMap::new();
     for (row, question) in texts(frame, "question_id")?.into_iter().enumerate() {
         let owner = (question.unwrap_or_default(), systems[row].clone(), attempts[row]);
-        let claim = Claim { id: ids[row].clone().unwrap_or_default(), text: claim_texts[row].clone().unwrap_or_default() };
+        let claim =
+            Claim { id: ids[row].clone().unwrap_or_default(), text: claim_texts[row].clone().unwrap_or_default() };
         found.entry(owner).or_default().push(claim);
     }
     Ok(found)

@@ -67,8 +67,10 @@ impl Benchmark {
         for ((source, _, language), (html, _, _)) in SAMPLE.iter().zip(texts) {
             acts.push(Corpus::from_html(source, language, html)?);
         }
-        let files: Vec<(String, String)> =
-            SAMPLE.iter().map(|(_, prefix, _)| (format!("{prefix}-RAG.json"), format!("{prefix}-CLAIM.json"))).collect();
+        let files: Vec<(String, String)> = SAMPLE
+            .iter()
+            .map(|(_, prefix, _)| (format!("{prefix}-RAG.json"), format!("{prefix}-CLAIM.json")))
+            .collect();
         let mut rag = Vec::new();
         let mut claim = Vec::new();
         for (((act, (_, rag_text, claim_text)), (rag_file, claim_file)), _) in

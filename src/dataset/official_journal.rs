@@ -17,8 +17,7 @@ pub(super) fn parse(html: &str) -> Result<(String, Vec<Provision>)> {
     let mut provisions: Vec<Provision> = Vec::new();
     let mut last_row = None;
     for paragraph in page.select(&selector) {
-        let words: Vec<String> =
-            paragraph.text().flat_map(str::split_whitespace).map(str::to_owned).collect();
+        let words: Vec<String> = paragraph.text().flat_map(str::split_whitespace).map(str::to_owned).collect();
         if words.is_empty() {
             continue;
         }
@@ -51,8 +50,10 @@ pub(super) fn parse(html: &str) -> Result<(String, Vec<Provision>)> {
         }
     }
     if provisions.is_empty() {
-        return Err(Error::input("found no article or recital (elements whose id is like art_1 or rct_1 with <p> inside)")
-            .help("save the act's HTML or XHTML as the Official Journal publishes it, not the PDF or the summary page"));
+        return Err(Error::input(
+            "found no article or recital (elements whose id is like art_1 or rct_1 with <p> inside)",
+        )
+        .help("save the act's HTML or XHTML as the Official Journal publishes it, not the PDF or the summary page"));
     }
     Ok((text, provisions))
 }

@@ -62,6 +62,10 @@ impl RagCheckerFile {
         let names: Vec<&str> = computed.iter().map(|(_, metric, _)| metric.as_str()).collect();
         let ours: Vec<Option<f64>> = computed.iter().map(|(_, _, value)| *value).collect();
         let stated: Vec<Option<f64>> = computed.iter().map(|(group, metric, _)| self.stated(group, metric)).collect();
-        FrameBuilder::new().text("metric", &names).number("computed here", &ours).number("stated in the file", &stated).build()
+        FrameBuilder::new()
+            .text("metric", &names)
+            .number("computed here", &ours)
+            .number("stated in the file", &stated)
+            .build()
     }
 }

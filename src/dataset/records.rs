@@ -59,7 +59,9 @@ fn query_id(record: &Value, act: &Corpus, place: &str) -> Result<String> {
     match record.get("query_id") {
         Some(Value::Number(number)) => Ok(format!("{}/{number}", act.source())),
         Some(Value::String(text)) if !text.is_empty() => Ok(format!("{}/{text}", act.source())),
-        Some(other) => Err(Error::input(format!("{place}: field \"query_id\" is {}, expected a number or text", kind(other)))),
+        Some(other) => {
+            Err(Error::input(format!("{place}: field \"query_id\" is {}, expected a number or text", kind(other))))
+        }
         None => Err(Error::input(format!("{place}: field \"query_id\" is missing"))),
     }
 }
@@ -67,11 +69,12 @@ fn query_id(record: &Value, act: &Corpus, place: &str) -> Result<String> {
 /// One of the allowed values, compared without case and punctuation, in the library's spelling.
 fn choice(record: &Value, field: &str, allowed: &[&'static str], place: &str) -> Result<&'static str> {
     let found = text(record, field, place)?;
-    let plain: String =
-        found.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    allowed.iter().copied().find(|name| name.replace('_', "") == plain).ok_or_else(|| {
-        Error::input(format!("{place}: field {field:?} is {found:?}, expected one of {allowed:?}"))
-    })
+    let plain: String = found.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    allowed
+        .iter()
+        .copied()
+        .find(|name| name.replace('_', "") == plain)
+        .ok_or_else(|| Error::input(format!("{place}: field {field:?} is {found:?}, expected one of {allowed:?}")))
 }
 
 const CATEGORIES: [&str; 4] =
@@ -124,9 +127,12 @@ pub(super) fn questions(sources: &[Source<'_>]) -> Result<QaPairs> {
     ];
     let mut seen = std::collections::HashSet::new();
     if let Some(twice) = columns[0].iter().find(|id| !seen.insert(id.as_str())) {
-        return Err(Error::input(format!("two questions have the id {twice:?}")).help("make query_id unique in its file"));
+        return Err(
+            Error::input(format!("two questions have the id {twice:?}")).help("make query_id unique in its file")
+        );
     }
-    let builder = names.iter().zip(&columns).fold(FrameBuilder::new(), |table, (name, values)| table.text(name, values));
+    let builder =
+        names.iter().zip(&columns).fold(FrameBuilder::new(), |table, (name, values)| table.text(name, values));
     QaPairs::new(builder.build()?)
 }
 
@@ -138,9 +144,10 @@ pub(super) fn claims(sources: &[Source<'_>]) -> Result<LabelledClaims> {
             let place = source.place(index);
             let question = query_id(record, source.act, &place)?;
             let passage = text(record, "relevant_chunk", &place)?;
-            let list = record.get("claims").and_then(Value::as_array).ok_or_else(|| {
-                Error::input(format!("{place}: field \"claims\" is missing or not an array"))
-            })?;
+            let list = record
+                .get("claims")
+                .and_then(Value::as_array)
+                .ok_or_else(|| Error::input(format!("{place}: field \"claims\" is missing or not an array")))?;
             for (ordinal, claim) in list.iter().enumerate() {
                 let place = format!("{place}, claim {}", ordinal + 1);
                 rows.push(&question, ordinal, claim, passage, source.act, &place)?;

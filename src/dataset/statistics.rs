@@ -7,15 +7,15 @@ use crate::table::{FrameBuilder, LabelledClaims, QaPairs, distinct, texts};
 
 /// Columns of the table: header, column of the question table, value.
 const COUNTS: [(&str, &str, &str); 9] = [
-    ("P1 citizen", "persona", "citizen"),
-    ("P2 civil officer", "persona", "civil_officer"),
-    ("P3 legal expert", "persona", "legal_expert"),
-    ("CG1 general", "category", "general_legal_research"),
-    ("CG2 factual", "category", "factual_recall"),
-    ("CG3 false premise", "category", "false_premise"),
-    ("CG4 jurisdiction/time", "category", "jurisdiction_time_specific"),
-    ("single-hop", "hops", "single"),
-    ("multi-hop", "hops", "multi"),
+    ("P1", "persona", "citizen"),
+    ("P2", "persona", "civil_officer"),
+    ("P3", "persona", "legal_expert"),
+    ("CG1", "category", "general_legal_research"),
+    ("CG2", "category", "factual_recall"),
+    ("CG3", "category", "false_premise"),
+    ("CG4", "category", "jurisdiction_time_specific"),
+    ("single", "hops", "single"),
+    ("multi", "hops", "multi"),
 ];
 
 /// One row a source and a last row of sums.
@@ -46,7 +46,11 @@ pub(super) fn table_1(questions: &QaPairs, claims: Option<&LabelledClaims>) -> R
         let valid: Vec<Option<bool>> = claims.frame().column("valid")?.bool()?.iter().collect();
         let labels = texts(claims.frame(), "label")?;
         let is = |label: &'static str| {
-            labels.iter().zip(&valid).map(|(found, valid)| *valid == Some(true) && found.as_deref() == Some(label)).collect()
+            labels
+                .iter()
+                .zip(&valid)
+                .map(|(found, valid)| *valid == Some(true) && found.as_deref() == Some(label))
+                .collect()
         };
         let columns: [(&str, Vec<bool>); 5] = [
             ("claims", vec![true; labels.len()]),

@@ -18,7 +18,9 @@ const COLORS: [RGBColor; 6] = [
 ];
 const ROW: f64 = 1.0;
 const LABELS: i32 = 215;
-const PANEL: i32 = 330;
+/// Pixels that all panels share, and the least that one gets.
+const PANELS: i32 = 660;
+const PANEL: i32 = 165;
 
 /// One mean with its interval.
 struct Point {
@@ -41,7 +43,8 @@ pub(super) fn draw(summary: &Summary, color: &str, panel: &str) -> Result<String
     }
     let panels = distinct(frame, panel)?;
     let metrics = distinct(frame, "metric")?;
-    let width = LABELS + PANEL * panels.len().max(1) as i32 + 20;
+    let count = panels.len().max(1) as i32;
+    let width = LABELS + (PANELS / count).max(PANEL) * count + 20;
     let height = 60 + 34 * metrics.len() as i32 + 24 * colors.len().div_ceil(2) as i32;
     let mut svg = String::new();
     {
@@ -53,7 +56,7 @@ pub(super) fn draw(summary: &Summary, color: &str, panel: &str) -> Result<String
         for (place, part) in charts.split_evenly((1, panels.len().max(1))).iter().enumerate() {
             let name = panels.get(place).map_or("", String::as_str);
             let points = points(summary, (color, &colors), (panel, name), &metrics)?;
-            one_panel(part, name, &points, metrics.len(), colors.len())?;
+            one_panel(part, &name.replace('_', " "), &points, (metrics.len(), colors.len(), panels.len()))?;
         }
         label_rows(&names, &metrics, height - legend)?;
         label_colors(&lower, &colors)?;
@@ -84,19 +87,24 @@ fn points(
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-fn one_panel(area: &Area<'_>, name: &str, points: &[Point], rows: usize, colors: usize) -> Result<()> {
+fn one_panel(
+    area: &Area<'_>,
+    name: &str,
+    points: &[Point],
+    (rows, colors, panels): (usize, usize, usize),
+) -> Result<()> {
     let top = rows as f64 * ROW;
     let mut chart = ChartBuilder::on(area)
         .margin_right(14)
         .margin_left(6)
-        .caption(name, ("sans-serif", 16))
+        .caption(name, ("sans-serif", if panels > 2 { 12 } else { 16 }))
         .x_label_area_size(26)
         .build_cartesian_2d(0.0..1.0, 0.0..top)
         .map_err(failed)?;
     chart
         .configure_mesh()
         .disable_y_mesh()
-        .x_labels(6)
+        .x_labels(if panels > 2 { 3 } else { 6 })
         .y_labels(0)
         .x_label_formatter(&|value| format!("{value:.1}"))
         .light_line_style(TRANSPARENT)

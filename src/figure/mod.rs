@@ -29,7 +29,10 @@ impl Figure {
         #[cfg(feature = "figures")]
         {
             let svg = dots::draw(summary, color, panel)?;
-            Ok(Self { svg, alt: format!("Means with 95 % intervals by {color} and {panel}, {} rows", summary.height()) })
+            Ok(Self {
+                svg,
+                alt: format!("Means with 95 % intervals by {color} and {panel}, {} rows", summary.height()),
+            })
         }
         #[cfg(not(feature = "figures"))]
         {

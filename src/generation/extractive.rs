@@ -11,7 +11,7 @@ use crate::text::{Language, content_words, sentences};
 /// Sentences quoted at most.
 const QUOTED: usize = 3;
 /// Share of the question's weight that the best sentence must cover, or else the answer is an abstention.
-const ENOUGH: f64 = 0.25;
+const ENOUGH: f64 = 0.18;
 /// Share of the best sentence's score that a further one must reach.
 const ALSO: f64 = 0.6;
 

@@ -55,9 +55,11 @@ const NEGATIONS_EN: [(&str, &str); 9] = [
     (" is ", " is not "),
     (" are ", " are not "),
 ];
-const NEGATIONS_FR: [(&str, &str); 8] = [
+const NEGATIONS_FR: [(&str, &str); 10] = [
     (" ne peut pas ", " peut "),
     (" ne doit pas ", " doit "),
+    (" ne peut ", " peut "),
+    (" ne doit ", " doit "),
     (" n'est pas ", " est "),
     (" n’est pas ", " est "),
     (" peut ", " ne peut pas "),

@@ -40,9 +40,8 @@ pub fn score_run(
         let attempt = attempts[row].unwrap_or(1);
         let outcomes = if failures[row].is_some() {
             let matrices = tables.matrices(&question, &system, attempt, &retrievers[row].clone().unwrap_or_default());
-            score(&matrices, mode).map_err(|error| {
-                Error::input(format!("question {question}, system {system}: {error}"))
-            })?
+            score(&matrices, mode)
+                .map_err(|error| Error::input(format!("question {question}, system {system}: {error}")))?
         } else {
             Metric::ALL.map(|metric| (metric, Outcome::Failed))
         };
@@ -65,16 +64,22 @@ struct Tables {
 
 impl Tables {
     fn read(found: &RetrievalRun, (reference, response): (&Claims, &Claims), checks: &Checks) -> Result<Self> {
-        let mut tables =
-            Self { response: HashMap::new(), reference: HashMap::new(), chunks: HashMap::new(), verdicts: HashMap::new() };
+        let mut tables = Self {
+            response: HashMap::new(),
+            reference: HashMap::new(),
+            chunks: HashMap::new(),
+            verdicts: HashMap::new(),
+        };
         let frame = reference.frame();
         for (question, claim) in texts(frame, "question_id")?.into_iter().zip(texts(frame, "claim_id")?) {
             tables.reference.entry(question.unwrap_or_default()).or_default().push(claim.unwrap_or_default());
         }
         let frame = response.frame();
-        let (systems, attempts, ids) = (texts(frame, "system")?, integers(frame, "attempt")?, texts(frame, "claim_id")?);
+        let (systems, attempts, ids) =
+            (texts(frame, "system")?, integers(frame, "attempt")?, texts(frame, "claim_id")?);
         for (row, question) in texts(frame, "question_id")?.into_iter().enumerate() {
-            let owner = (question.unwrap_or_default(), systems[row].clone().unwrap_or_default(), attempts[row].unwrap_or(1));
+            let owner =
+                (question.unwrap_or_default(), systems[row].clone().unwrap_or_default(), attempts[row].unwrap_or(1));
             tables.response.entry(owner).or_default().push(ids[row].clone().unwrap_or_default());
         }
         let frame = found.frame();
@@ -110,8 +115,14 @@ impl Tables {
             chunks.iter().map(|chunk| label(direction, owner, claim, chunk)).collect()
         };
         LabelMatrices {
-            response_vs_reference: response.iter().map(|claim| label("response_vs_reference", system, claim, "")).collect(),
-            reference_vs_response: reference.iter().map(|claim| label("reference_vs_response", system, claim, "")).collect(),
+            response_vs_reference: response
+                .iter()
+                .map(|claim| label("response_vs_reference", system, claim, ""))
+                .collect(),
+            reference_vs_response: reference
+                .iter()
+                .map(|claim| label("reference_vs_response", system, claim, ""))
+                .collect(),
             response_vs_chunks: response.iter().map(|claim| row("response_vs_chunks", system, claim)).collect(),
             reference_vs_chunks: reference.iter().map(|claim| row("reference_vs_chunks", retriever, claim)).collect(),
             n_response_claims: response.len(),

@@ -105,11 +105,7 @@ impl Retriever {
         Self::build(name, chunks, &|passages| Ok(Box::new(dense::Dense::new(passages, model.clone())?)))
     }
 
-    fn build(
-        name: &str,
-        chunks: &Chunks,
-        engine: &dyn Fn(&[Passage]) -> Result<Box<dyn Retrieve>>,
-    ) -> Result<Self> {
+    fn build(name: &str, chunks: &Chunks, engine: &dyn Fn(&[Passage]) -> Result<Box<dyn Retrieve>>) -> Result<Self> {
         let frame = chunks.frame();
         let sources = match frame.column("source") {
             Ok(_) => texts(frame, "source")?,
@@ -187,7 +183,9 @@ impl Retriever {
             for (row, hits) in rows.into_iter().zip(engine.search(&texts, k)?) {
                 let hits = hits
                     .iter()
-                    .filter_map(|hit| passages.get(hit.passage).map(|one| (one.chunk_id.clone(), hit.score, one.text.clone())))
+                    .filter_map(|hit| {
+                        passages.get(hit.passage).map(|one| (one.chunk_id.clone(), hit.score, one.text.clone()))
+                    })
                     .collect();
                 found.push((row, hits));
                 progress.advance(1);

@@ -1,7 +1,7 @@
 //! Running systems and keeping every table on the way.
 
-use polars::prelude::{DataFrame, IntoLazy, SortMultipleOptions, col, lit};
 use polars::prelude::concat as concat_lazy;
+use polars::prelude::{DataFrame, IntoLazy, SortMultipleOptions, col, lit};
 use serde_json::{Value, json};
 
 use crate::claims::{Checker, Extractor};
@@ -99,9 +99,10 @@ impl Lab {
         })?)?;
         let checker = Checker::lexical();
         let inputs = [asked, found.frame(), run.frame(), reference.frame(), response.frame()];
-        let checks = Checks::new(self.artifact("checks", &json!({"checker": checker.name()}), &inputs, &mut || {
-            checker.check(&questions, &found, &run, &reference, &response).map(Checks::into_frame)
-        })?)?;
+        let checks =
+            Checks::new(self.artifact("checks", &json!({"checker": checker.name()}), &inputs, &mut || {
+                checker.check(&questions, &found, &run, &reference, &response).map(Checks::into_frame)
+            })?)?;
         let scores = score_run(&questions, &found, &run, (&reference, &response), &checks, Mode::Strict)?;
         Ok(Evaluation { questions, found, run, reference, response, checks, scores })
     }

@@ -46,10 +46,29 @@ impl Evaluation {
             escape(&reference),
             escape(response.as_deref().unwrap_or("(the call failed)")),
         );
-        html += &self.claims("Claims of the response", &said, "response_vs_reference", "response_vs_chunks", system, &chunk_ids)?;
-        html += &self.claims("Claims of the reference answer", &expected, "reference_vs_response", "reference_vs_chunks", system, &chunk_ids)?;
+        html += &self.claims(
+            "Claims of the response",
+            &said,
+            "response_vs_reference",
+            "response_vs_chunks",
+            system,
+            &chunk_ids,
+        )?;
+        html += &self.claims(
+            "Claims of the reference answer",
+            &expected,
+            "reference_vs_response",
+            "reference_vs_chunks",
+            system,
+            &chunk_ids,
+        )?;
         for (place, (id, text)) in chunk_ids.iter().zip(&chunk_texts).enumerate() {
-            html += &format!("<details><summary>Chunk {} · {}</summary><p>{}</p></details>", place + 1, escape(id), escape(text));
+            html += &format!(
+                "<details><summary>Chunk {} · {}</summary><p>{}</p></details>",
+                place + 1,
+                escape(id),
+                escape(text)
+            );
         }
         html += "</div>";
         let plain = format!("{question}\nreference: {reference}\nresponse: {}", response.unwrap_or_default());

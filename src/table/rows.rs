@@ -18,9 +18,8 @@ pub fn texts(frame: &DataFrame, name: &str) -> Result<Vec<Option<String>>> {
     if column.null_count() == column.len() {
         return Ok(vec![None; column.len()]);
     }
-    let values = column
-        .str()
-        .map_err(|_| Error::input(format!("column {name:?} holds {}, expected text", column.dtype())))?;
+    let values =
+        column.str().map_err(|_| Error::input(format!("column {name:?} holds {}, expected text", column.dtype())))?;
     Ok(values.iter().map(|value| value.map(str::to_owned)).collect())
 }
 

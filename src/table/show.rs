@@ -6,7 +6,7 @@ use super::html::frame_to_html;
 use crate::signal;
 
 /// Rows that a shown table is cut to.
-const ROWS: usize = 20;
+const ROWS: usize = 30;
 
 /// Gives frames the method that evcxr looks for when a cell ends with a value.
 pub trait Show {

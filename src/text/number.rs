@@ -113,8 +113,26 @@ fn multiplier(word: &str, language: Language) -> Option<f64> {
 
 fn simple(word: &str, language: Language) -> Option<f64> {
     const ENGLISH: &[&str] = &[
-        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-        "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+        "zero",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
     ];
     const FRENCH: &[&str] = &[
         "zero", "un", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze", "douze",
@@ -124,15 +142,29 @@ fn simple(word: &str, language: Language) -> Option<f64> {
         Language::English => (
             ENGLISH,
             &[
-                ("twenty", 20.0), ("thirty", 30.0), ("forty", 40.0), ("fifty", 50.0), ("sixty", 60.0),
-                ("seventy", 70.0), ("eighty", 80.0), ("ninety", 90.0),
+                ("twenty", 20.0),
+                ("thirty", 30.0),
+                ("forty", 40.0),
+                ("fifty", 50.0),
+                ("sixty", 60.0),
+                ("seventy", 70.0),
+                ("eighty", 80.0),
+                ("ninety", 90.0),
             ],
         ),
         Language::French => (
             FRENCH,
             &[
-                ("vingt", 20.0), ("trente", 30.0), ("quarante", 40.0), ("cinquante", 50.0), ("soixante", 60.0),
-                ("septante", 70.0), ("octante", 80.0), ("huitante", 80.0), ("nonante", 90.0), ("une", 1.0),
+                ("vingt", 20.0),
+                ("trente", 30.0),
+                ("quarante", 40.0),
+                ("cinquante", 50.0),
+                ("soixante", 60.0),
+                ("septante", 70.0),
+                ("octante", 80.0),
+                ("huitante", 80.0),
+                ("nonante", 90.0),
+                ("une", 1.0),
             ],
         ),
     };
@@ -152,9 +184,16 @@ mod tests {
     #[test]
     fn english() {
         for (text, expected) in [
-            ("thirty days", 30.0), ("20,000 euros", 20_000.0), ("20 000", 20_000.0), ("3.5 %", 3.5),
-            ("20 million", 2e7), ("one hundred and twenty", 120.0), ("seventy-two hours", 72.0),
-            ("two thousand five hundred", 2500.0), ("1,250.50", 1250.5), ("two three", 2.0),
+            ("thirty days", 30.0),
+            ("20,000 euros", 20_000.0),
+            ("20 000", 20_000.0),
+            ("3.5 %", 3.5),
+            ("20 million", 2e7),
+            ("one hundred and twenty", 120.0),
+            ("seventy-two hours", 72.0),
+            ("two thousand five hundred", 2500.0),
+            ("1,250.50", 1250.5),
+            ("two three", 2.0),
         ] {
             assert_eq!(value(text, Language::English), Some(expected), "{text}");
         }
@@ -164,9 +203,17 @@ mod tests {
     #[test]
     fn french() {
         for (text, expected) in [
-            ("soixante-douze heures", 72.0), ("quatre-vingt-dix jours", 90.0), ("quatre-vingts", 80.0),
-            ("vingt et un", 21.0), ("2,5 %", 2.5), ("20.000 euros", 20_000.0), ("deux mille", 2000.0),
-            ("trois cents", 300.0), ("dix-huit mois", 18.0), ("1,5 milliard", 1.5e9), ("cent vingt", 120.0),
+            ("soixante-douze heures", 72.0),
+            ("quatre-vingt-dix jours", 90.0),
+            ("quatre-vingts", 80.0),
+            ("vingt et un", 21.0),
+            ("2,5 %", 2.5),
+            ("20.000 euros", 20_000.0),
+            ("deux mille", 2000.0),
+            ("trois cents", 300.0),
+            ("dix-huit mois", 18.0),
+            ("1,5 milliard", 1.5e9),
+            ("cent vingt", 120.0),
         ] {
             assert_eq!(value(text, Language::French), Some(expected), "{text}");
         }

@@ -78,7 +78,8 @@ fn skip_closing(letters: &[(usize, char)], from: usize) -> usize {
     loop {
         let closing = |at: usize| letters.get(at).is_some_and(|(_, letter)| "\"'”’»)]*_".contains(*letter));
         let guillemet = |at: usize| letters.get(at).is_some_and(|(_, letter)| *letter == '»');
-        let space = |at: usize| letters.get(at).is_some_and(|(_, letter)| matches!(letter, ' ' | '\u{a0}' | '\u{202f}'));
+        let space =
+            |at: usize| letters.get(at).is_some_and(|(_, letter)| matches!(letter, ' ' | '\u{a0}' | '\u{202f}'));
         if closing(index) {
             index += 1;
         } else if space(index) && guillemet(index + 1) {
@@ -121,11 +122,60 @@ fn is_abbreviated(before: &str, next: Option<char>, language: Language) -> bool 
     numbered && digit
         || matches!(
             word.as_str(),
-            "art" | "arts" | "al" | "cf" | "e.g" | "i.e" | "p.ex" | "para" | "paras" | "cl" | "vol" | "fig" | "mr"
-                | "mrs" | "ms" | "dr" | "prof" | "st" | "mme" | "mlle" | "mm" | "me" | "vs" | "viz" | "ibid" | "ann"
-                | "ed" | "éd" | "obs" | "ex" | "c.-à-d" | "cass" | "civ" | "soc" | "com" | "crim" | "req" | "bull"
-                | "déc" | "arrêt" | "sect" | "chap" | "approx" | "inc" | "ltd" | "jr" | "sr" | "réf" | "ref" | "subs"
-                | "u.s" | "u.k" | "e.u" | "r.g"
+            "art"
+                | "arts"
+                | "al"
+                | "cf"
+                | "e.g"
+                | "i.e"
+                | "p.ex"
+                | "para"
+                | "paras"
+                | "cl"
+                | "vol"
+                | "fig"
+                | "mr"
+                | "mrs"
+                | "ms"
+                | "dr"
+                | "prof"
+                | "st"
+                | "mme"
+                | "mlle"
+                | "mm"
+                | "me"
+                | "vs"
+                | "viz"
+                | "ibid"
+                | "ann"
+                | "ed"
+                | "éd"
+                | "obs"
+                | "ex"
+                | "c.-à-d"
+                | "cass"
+                | "civ"
+                | "soc"
+                | "com"
+                | "crim"
+                | "req"
+                | "bull"
+                | "déc"
+                | "arrêt"
+                | "sect"
+                | "chap"
+                | "approx"
+                | "inc"
+                | "ltd"
+                | "jr"
+                | "sr"
+                | "réf"
+                | "ref"
+                | "subs"
+                | "u.s"
+                | "u.k"
+                | "e.u"
+                | "r.g"
         ) && !(word == "me" && language == Language::English)
 }
 

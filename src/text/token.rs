@@ -129,8 +129,14 @@ mod tests {
 
     #[test]
     fn elisions_with_both_apostrophes() {
-        assert_eq!(texts("L’employeur n'a qu’un droit", Language::French), ["l", "employeur", "n", "a", "qu", "un", "droit"]);
-        assert_eq!(texts("Aujourd'hui, jusqu’au terme", Language::French), ["aujourd'hui", ",", "jusqu", "au", "terme"]);
+        assert_eq!(
+            texts("L’employeur n'a qu’un droit", Language::French),
+            ["l", "employeur", "n", "a", "qu", "un", "droit"]
+        );
+        assert_eq!(
+            texts("Aujourd'hui, jusqu’au terme", Language::French),
+            ["aujourd'hui", ",", "jusqu", "au", "terme"]
+        );
     }
 
     #[test]

@@ -15,7 +15,22 @@ const ROOMS: [(&str, &[&str]); 14] = [
     ("metrics", &["table"]),
     ("analysis", &["table"]),
     ("figure", &["table", "analysis", "metrics"]),
-    ("study", &["table", "text", "lab", "dataset", "model", "retrieval", "generation", "claims", "metrics", "analysis", "figure"]),
+    (
+        "study",
+        &[
+            "table",
+            "text",
+            "lab",
+            "dataset",
+            "model",
+            "retrieval",
+            "generation",
+            "claims",
+            "metrics",
+            "analysis",
+            "figure",
+        ],
+    ),
     ("error", &[]),
     ("signal", &["table"]),
 ];
@@ -48,8 +63,11 @@ fn arrows_point_down_and_heavy_crates_stay_in_their_rooms() {
     assert!(files.len() > 40);
     for (name, text) in &files {
         let room = name.trim_start_matches("src/").split(['/', '.']).next().unwrap();
-        let code: Vec<&str> =
-            text.lines().take_while(|line| !line.contains("#[cfg(test)]")).filter(|line| !line.trim_start().starts_with("//")).collect();
+        let code: Vec<&str> = text
+            .lines()
+            .take_while(|line| !line.contains("#[cfg(test)]"))
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .collect();
         if let Some((_, allowed)) = ROOMS.iter().find(|(known, _)| *known == room) {
             for line in &code {
                 let Some(rest) = line.split("crate::").nth(1) else { continue };
@@ -60,7 +78,9 @@ fn arrows_point_down_and_heavy_crates_stay_in_their_rooms() {
             }
         }
         for (heavy, places) in CRATES {
-            let uses = code.iter().any(|line| line.contains(&format!("{heavy}::")) || line.contains(&format!("{heavy}_core::")));
+            let uses = code
+                .iter()
+                .any(|line| line.contains(&format!("{heavy}::")) || line.contains(&format!("{heavy}_core::")));
             assert!(!uses || places.iter().any(|place| name.starts_with(place)), "{name} names {heavy}");
         }
     }

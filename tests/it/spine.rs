@@ -69,7 +69,9 @@ fn every_metric_takes_telling_values_and_the_identities_hold() {
         assert!(seen.iter().all(|value| (0.0..=1.0).contains(value)), "{metric}");
     }
     for rows in values.chunks(11) {
-        if let [Some(precision), .., Some(relevant), Some(irrelevant), Some(hallucination), Some(own), Some(faithful)] = rows {
+        if let [Some(precision), .., Some(relevant), Some(irrelevant), Some(hallucination), Some(own), Some(faithful)] =
+            rows
+        {
             assert!((faithful + hallucination + own - 1.0).abs() < 1e-9);
             assert!((precision + relevant + irrelevant + hallucination - 1.0).abs() < 1e-9);
         }

@@ -98,7 +98,8 @@ impl Desk {
         let show = |line: &str, last: bool| {
             let mut waiting = self.waiting.borrow_mut();
             waiting.extend(self.jobs.try_iter());
-            let Some(first) = waiting.iter().find(|job| matches!(job.request.content, Content::ExecuteRequest(_))) else {
+            let Some(first) = waiting.iter().find(|job| matches!(job.request.content, Content::ExecuteRequest(_)))
+            else {
                 return;
             };
             let mut shown = shown.borrow_mut();
@@ -225,10 +226,9 @@ fn output(event: Event, count: usize) -> Option<(&'static str, Value)> {
             }
             ("display_data", content)
         }
-        Event::Update { data: bundle, id } => (
-            "update_display_data",
-            json!({"data": data(&bundle), "metadata": {}, "transient": {"display_id": id}}),
-        ),
+        Event::Update { data: bundle, id } => {
+            ("update_display_data", json!({"data": data(&bundle), "metadata": {}, "transient": {"display_id": id}}))
+        }
         Event::Result { data: bundle } => {
             ("execute_result", json!({"data": data(&bundle), "metadata": {}, "execution_count": count}))
         }

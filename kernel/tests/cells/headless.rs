@@ -64,7 +64,11 @@ fn the_gdpr_notebook_runs_on_the_real_act_and_says_how_to_get_it() {
     let out = folder.path().join("out.ipynb");
     let run = |act: Option<&Path>| {
         let mut command = claimlab(&["run", "notebooks/gdpr.ipynb", "--output"]);
-        command.arg(&out).current_dir(root()).env("CLAIMLAB_HOME", folder.path().join("lab")).env_remove("CLAIMLAB_GDPR");
+        command
+            .arg(&out)
+            .current_dir(root())
+            .env("CLAIMLAB_HOME", folder.path().join("lab"))
+            .env_remove("CLAIMLAB_GDPR");
         if let Some(act) = act {
             command.env("CLAIMLAB_GDPR", act.join("gdpr"));
             command.env("CLAIMLAB_RAGCHECKER", act.join("claim_checking/checking_outputs.json"));
@@ -104,12 +108,20 @@ fn a_failing_cell_is_shown_what_came_before_is_kept_and_a_slow_one_is_stopped() 
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("fails.ipynb");
-    std::fs::write(&file, notebook(&["println!(\"before\");", "Lab::at(\"/proc/no\")?;", "println!(\"after\");"])).unwrap();
+    std::fs::write(&file, notebook(&["println!(\"before\");", "Lab::at(\"/proc/no\")?;", "println!(\"after\");"]))
+        .unwrap();
     let run = claimlab(&["run"]).arg(&file).output().unwrap();
     let told = String::from_utf8_lossy(&run.stderr);
-    assert!(!run.status.success() && told.contains("Cell 2") && told.contains("/proc/no") && told.contains("CLAIMLAB_HOME"), "{told}");
+    assert!(
+        !run.status.success() && told.contains("Cell 2") && told.contains("/proc/no") && told.contains("CLAIMLAB_HOME"),
+        "{told}"
+    );
     let kept = outputs(&folder.path().join("fails.executed.ipynb"));
-    assert!(kept[0].to_string().contains("before") && kept[1].to_string().contains("Error") && kept[2] == serde_json::json!([]));
+    assert!(
+        kept[0].to_string().contains("before")
+            && kept[1].to_string().contains("Error")
+            && kept[2] == serde_json::json!([])
+    );
 
     std::fs::write(&file, notebook(&["loop { std::thread::sleep(std::time::Duration::from_millis(50)); }"])).unwrap();
     let run = claimlab(&["run", "--timeout", "5"]).arg(&file).output().unwrap();

@@ -8,6 +8,8 @@ use crate::text::{Language, fold, sentences};
 const ENTAILED: f64 = 0.72;
 /// The share above which a differing quantity or negation is about the same thing.
 const SAME_MATTER: f64 = 0.55;
+/// How much less of the claim than the best passage another one may hold and still be asked.
+const NEARLY: f64 = 0.2;
 /// The share above which turning a duty into a permission, or the reverse, is a contradiction.
 const SAME_WORDS: f64 = 0.85;
 
@@ -58,23 +60,33 @@ impl Premise {
         let said = Profile::read(claim, self.language);
         let plain = fold(claim.trim());
         if !plain.is_empty() && self.folded.contains(&plain) {
-            return Verdict { label: Label::Entailment, coverage: 1.0, evidence: None, reason: "said in these words".into() };
+            return Verdict {
+                label: Label::Entailment,
+                coverage: 1.0,
+                evidence: None,
+                reason: "said in these words".into(),
+            };
         }
-        let none = |reason: &str| Verdict { label: Label::Neutral, coverage: 0.0, evidence: None, reason: reason.into() };
+        let none =
+            |reason: &str| Verdict { label: Label::Neutral, coverage: 0.0, evidence: None, reason: reason.into() };
         if said.words.is_empty() {
             return none("the claim has no content words");
         }
-        // The first of the best, so that a sentence wins over a pair that adds nothing.
-        let best = self.windows.iter().map(|(span, found)| (coverage(&said, found), *span, found)).fold(
-            None,
-            |best: Option<(f64, (usize, usize), &Profile)>, next| match best {
-                Some(kept) if kept.0 >= next.0 - 1e-9 => Some(kept),
-                _ => Some(next),
-            },
-        );
-        let Some((coverage, span, found)) = best else { return none("the text is empty") };
-        let (label, reason) = decide(&said, found, coverage);
-        Verdict { label, coverage, evidence: Some(span), reason }
+        let mut ranked: Vec<_> =
+            self.windows.iter().map(|(span, found)| (coverage(&said, found), *span, found)).collect();
+        // Stable, so that a sentence wins over a pair that adds nothing.
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let Some(&(best, span, found)) = ranked.first() else { return none("the text is empty") };
+        // An act often says something once in general and once with an exception: a passage that holds nearly as
+        // much of the claim and entails it outweighs one that speaks against it.
+        for &(coverage, span, found) in ranked.iter().take_while(|window| window.0 >= best - NEARLY) {
+            let (label, reason) = decide(&said, found, coverage);
+            if label == Label::Entailment {
+                return Verdict { label, coverage, evidence: Some(span), reason };
+            }
+        }
+        let (label, reason) = decide(&said, found, best);
+        Verdict { label, coverage: best, evidence: Some(span), reason }
     }
 }
 

@@ -12,8 +12,8 @@ const ENOUGH: usize = 3;
 ///
 /// ```
 /// use claimlab::claims::{Language, lexical::extract};
-/// let claims = extract("1. The fee is 30 euros. Is it due? It falls due in May; a reminder costs 5 euros more.", Language::English);
-/// assert_eq!(claims, ["The fee is 30 euros.", "It falls due in May", "a reminder costs 5 euros more."]);
+/// let claims = extract("1. The fee is 30 euros. Is it due? It falls due in early spring; a reminder costs 5 euros more.", Language::English);
+/// assert_eq!(claims, ["The fee is 30 euros.", "It falls due in early spring", "a reminder costs 5 euros more."]);
 /// ```
 #[must_use]
 pub fn extract(text: &str, language: Language) -> Vec<String> {

@@ -91,9 +91,7 @@ impl Profile {
 
 /// A number word counts as a number only before a word ("one" alone is a pronoun, "un" an article).
 fn counts(tokens: &[Token], after: usize) -> bool {
-    tokens.get(after).is_some_and(|token| {
-        unit(&token.text).is_some() || is_time(&token.text)
-    })
+    tokens.get(after).is_some_and(|token| unit(&token.text).is_some() || is_time(&token.text))
 }
 
 fn is_time(word: &str) -> bool {
@@ -117,9 +115,26 @@ fn unit(word: &str) -> Option<&'static str> {
 fn is_citation(before: &str) -> bool {
     matches!(
         before,
-        "article" | "articles" | "art" | "paragraph" | "paragraphs" | "paragraphe" | "paragraphes" | "recital"
-            | "recitals" | "considerant" | "alinea" | "alineas" | "section" | "chapter" | "chapitre" | "point"
-            | "points" | "regulation" | "no" | "numero"
+        "article"
+            | "articles"
+            | "art"
+            | "paragraph"
+            | "paragraphs"
+            | "paragraphe"
+            | "paragraphes"
+            | "recital"
+            | "recitals"
+            | "considerant"
+            | "alinea"
+            | "alineas"
+            | "section"
+            | "chapter"
+            | "chapitre"
+            | "point"
+            | "points"
+            | "regulation"
+            | "no"
+            | "numero"
     )
 }
 
@@ -130,7 +145,10 @@ fn is_negation(word: &str, language: Language) -> bool {
         }
         // `ne` alone may be `ne … que`, a restriction.
         Language::French => {
-            matches!(word, "pas" | "jamais" | "aucun" | "aucune" | "sans" | "ni" | "nullement" | "interdit" | "interdite")
+            matches!(
+                word,
+                "pas" | "jamais" | "aucun" | "aucune" | "sans" | "ni" | "nullement" | "interdit" | "interdite"
+            )
         }
     }
 }

@@ -42,8 +42,7 @@ fn failed(error: tantivy::TantivyError) -> Error {
 
 fn schema() -> Schema {
     let mut schema = Schema::builder();
-    let indexing =
-        TextFieldIndexing::default().set_tokenizer(ANALYZER).set_index_option(IndexRecordOption::WithFreqs);
+    let indexing = TextFieldIndexing::default().set_tokenizer(ANALYZER).set_index_option(IndexRecordOption::WithFreqs);
     schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
     schema.add_u64_field("place", NumericOptions::default().set_fast());
     schema.build()
@@ -138,9 +137,8 @@ impl Retrieve for Bm25 {
         questions
             .iter()
             .map(|question| {
-                let top = searcher
-                    .search(&self.query(question), &TopDocs::with_limit(k).order_by_score())
-                    .map_err(failed)?;
+                let top =
+                    searcher.search(&self.query(question), &TopDocs::with_limit(k).order_by_score()).map_err(failed)?;
                 top.into_iter()
                     .map(|(score, address)| {
                         let column = searcher.segment_reader(address.segment_ord).fast_fields().u64("place");
