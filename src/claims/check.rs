@@ -113,7 +113,7 @@ impl Checker {
         texts.dedup();
         let premises: HashMap<(&str, Language), lexical::Premise> = texts
             .par_iter()
-            .map(|(text, language)| ((*text, *language), lexical::Premise::read(text, *language)))
+            .map(|(text, language)| ((*text, *language), lexical::Premise::new(text, *language)))
             .collect();
         let progress = Progress::new("Checking claims", tasks.len());
         let mut labels: Vec<Option<Label>> = Vec::with_capacity(tasks.len());

@@ -21,6 +21,23 @@ pub(crate) fn is_item(sentence: &str) -> bool {
         || sentence.strip_prefix("**").is_some_and(|inner| numbering_length(inner) > 0)
 }
 
+/// For every sentence, the lead-in before it: the last sentence that ends with a colon, as long as items follow.
+pub(crate) fn lead_ins(sentences: &[&str]) -> Vec<Option<usize>> {
+    let mut lead = None;
+    let mut found = Vec::with_capacity(sentences.len());
+    for (index, sentence) in sentences.iter().enumerate() {
+        let item = is_item(sentence);
+        if !item {
+            lead = None;
+        }
+        found.push(lead);
+        if sentence.trim_end_matches(['*', '_', ' ', '\u{a0}']).ends_with(':') && !item {
+            lead = Some(index);
+        }
+    }
+    found
+}
+
 /// The length in bytes of the marker at the beginning of a text, 0 without one.
 fn marker_length(text: &str) -> usize {
     let bullets: &[char] = &['-', '–', '—', '•', '*', '·', '▪', '◦', '‣', '#', '>', '●', '○'];
@@ -67,5 +84,11 @@ mod tests {
         assert_eq!(strip_marker("-5 degrees"), "-5 degrees");
         assert_eq!(strip_marker("A. Dupont pays"), "A. Dupont pays");
         assert_eq!(strip_marker("2016 was a year"), "2016 was a year");
+    }
+
+    #[test]
+    fn items_know_their_lead_in() {
+        let sentences = ["The tenant must:", "- pay the rent;", "- keep the home.", "The end."];
+        assert_eq!(lead_ins(&sentences), [None, Some(0), Some(0), None]);
     }
 }

@@ -63,6 +63,8 @@ const ENGLISH: &[&str] = &[
     "sal",
     "ees",
     "ee",
+    "bilities",
+    "bility",
     "ity",
     "ness",
     "es",
@@ -83,6 +85,8 @@ const ENGLISH_LEFT: &[(&str, &str)] = &[
     ("sion", "d"),
     ("tions", "t"),
     ("tion", "t"),
+    ("bilities", "bl"),
+    ("bility", "bl"),
     ("wals", "w"),
     ("wal", "w"),
     ("vals", "v"),
@@ -238,7 +242,7 @@ pub(crate) fn stem(word: &str, language: Language) -> String {
     if double && stem.len() > 4 {
         stem.pop();
     }
-    if stem.len() > 4 && stem.ends_with(['i', 'y']) {
+    if stem.len() > 4 && (stem.ends_with('i') || stem.ends_with('y') && language == Language::English) {
         stem.pop();
     }
     stem

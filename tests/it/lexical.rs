@@ -36,3 +36,23 @@ fn the_lexical_checker_tells_the_three_labels_apart_better_than_one_label_for_al
         assert!(balanced > 0.5, "{language}: {balanced}");
     }
 }
+
+/// The pairs that the checker's word lists and thresholds were tuned on: a guard against regressions, no accuracy.
+#[test]
+fn the_development_pairs_are_read_as_when_they_were_tuned_on() {
+    use claimlab::claims::lexical::{check, extract};
+    for (language, pairs) in
+        [(Language::English, super::lexical_pairs::ENGLISH), (Language::French, super::lexical_pairs::FRENCH)]
+    {
+        let mut right = 0;
+        for (gold, claim, premise) in pairs {
+            let label = check(claim, premise, language).label;
+            right += usize::from(label.as_str().to_uppercase().starts_with(*gold));
+            for part in extract(premise, language) {
+                assert_eq!(check(&part, premise, language).label, Label::Entailment, "{part} / {premise}");
+            }
+        }
+        println!("{}: {right} of {} development pairs (the tuning set)", language.code(), pairs.len());
+        assert!(right >= 82, "{right} of {}", pairs.len());
+    }
+}

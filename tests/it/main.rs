@@ -5,6 +5,7 @@ mod bad_input;
 mod golden_metrics;
 mod imports;
 mod lexical;
+mod lexical_pairs;
 mod lucene;
 mod metric_properties;
 mod real_files;

@@ -1,55 +1,129 @@
-//! Claims cut out of a text.
+//! Extraction: a text as claims.
 
 use std::collections::HashSet;
 
-use crate::text::{Language, content_words, fold, is_abstention, sentences, strip_marker};
+use super::clause::{clauses, has_verb};
+use super::profile::{Profile, word_texts};
+use crate::text::abstain::says_nothing;
+use crate::text::language::Language;
+use crate::text::list::{lead_ins, strip_marker};
+use crate::text::sentence::sentences;
+use crate::text::token::tokens;
 
-/// Content words that a part must have to stand alone as a claim.
-const ENOUGH: usize = 3;
-
-/// The claims of a text: its sentences, split at semicolons where every part has enough words of its own, without
-/// list markers, questions, abstentions and repetitions. When in doubt a sentence stays whole.
+/// The claims of a text, in order: its sentences, cut further where each part can stand alone.
 ///
-/// ```
-/// use claimlab::claims::{Language, lexical::extract};
-/// let claims = extract("1. The fee is 30 euros. Is it due? It falls due in early spring; a reminder costs 5 euros more.", Language::English);
-/// assert_eq!(claims, ["The fee is 30 euros.", "It falls due in early spring", "a reminder costs 5 euros more."]);
-/// ```
+/// Markers of lists and emphasis are taken off. An item that is no sentence of its own is joined to its lead-in:
+/// `The tenant must:` and `- pay the rent` are the claim that the tenant must pay the rent. Questions, headings,
+/// small talk, abstentions and repetitions are left out.
 #[must_use]
 pub fn extract(text: &str, language: Language) -> Vec<String> {
+    let slices = sentences(text, language);
+    let leads = lead_ins(&slices);
+    let led: HashSet<usize> = leads.iter().flatten().copied().collect();
     let mut seen = HashSet::new();
-    let mut claims = Vec::new();
-    for sentence in sentences(text, language) {
-        let sentence = strip_marker(sentence);
-        if sentence.ends_with('?') || is_abstention(sentence, language) {
+    let mut found = Vec::new();
+    for (index, slice) in slices.iter().enumerate() {
+        if led.contains(&index) || is_heading(slice) || slice.trim_end_matches(CLOSING).ends_with('?') {
             continue;
         }
-        let parts: Vec<&str> = sentence.split(';').map(str::trim).filter(|part| !part.is_empty()).collect();
-        let each_stands = parts.iter().all(|part| content_words(part, language).len() >= ENOUGH);
-        let parts = if each_stands { parts } else { vec![sentence] };
-        for part in parts {
-            if !content_words(part, language).is_empty() && seen.insert(fold(part)) {
-                claims.push(part.to_owned());
+        let lead = leads.get(index).copied().flatten().and_then(|lead| slices.get(lead)).copied();
+        let lead = lead.map(strip_marker).filter(|lead| !says_nothing(lead, language));
+        for claim in statements(strip_marker(slice), lead, language) {
+            let words = word_texts(&tokens(&claim, language));
+            if has_content(&claim, language) && !says_nothing(&claim, language) && seen.insert(words) {
+                found.push(claim);
             }
         }
     }
-    claims
+    found
+}
+
+/// What may close a sentence after its last mark.
+const CLOSING: &[char] = &['"', '”', '’', '»', ')', ']', '*', '_', ' ', '\u{a0}', '\u{202f}'];
+
+/// The statements of a sentence or item. An item that begins in lower case, or
+/// has no verb that the lists know, goes on with its lead-in.
+fn statements(slice: &str, lead: Option<&str>, language: Language) -> Vec<String> {
+    let lower = slice.chars().find(|letter| letter.is_alphanumeric()).is_some_and(char::is_lowercase);
+    match lead {
+        Some(lead) if lower || !has_verb(slice, language) => {
+            let lead = tidy(lead);
+            vec![format!("{} {}", lead.trim_end_matches([':', ' ']), tidy(slice).trim_end_matches([';', ',', ' ']))]
+        }
+        _ => clauses(slice, language)
+            .into_iter()
+            .map(|clause| tidy(clause).trim_end_matches([';', ',', ' ']).to_owned())
+            .collect(),
+    }
+}
+
+/// Single spaces, and no emphasis.
+fn tidy(slice: &str) -> String {
+    let plain: String = slice.replace("**", "").replace("__", "").replace('`', "");
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A line that titles what follows: `## Title`, `**Title**`, or a lead-in that nothing follows.
+fn is_heading(slice: &str) -> bool {
+    let bold = slice
+        .strip_prefix("**")
+        .and_then(|rest| rest.strip_suffix("**"))
+        .is_some_and(|inner| !inner.contains("**") && !inner.trim_end().ends_with(['.', '!', ';']));
+    slice.trim_start().starts_with('#') || bold
+}
+
+fn has_content(claim: &str, language: Language) -> bool {
+    let profile = Profile::new(claim, language);
+    !(profile.content.is_empty() && profile.quantities.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::check::check;
     use super::*;
+    use crate::table::Label;
+
+    const ENGLISH: &str = "Hello! Under Article 33 GDPR, the controller must notify the breach within 72 hours. Is that all? \
+        The notice must contain:\n\n1. the nature of the breach;\n2. **Consequences** of the breach.\n\n## Note\n\
+        The seller must deliver the goods and the buyer must pay. I hope this helps!";
+    const FRENCH: &str = "Bonjour. Selon l’art. L. 121-1, l'employeur ne peut pas licencier sans motif. Il doit :\n\
+        - convoquer le salarié ;\n- notifier la décision par lettre.\nLe délai est de trois mois ; le préavis est de 15 jours.";
 
     #[test]
-    fn french_sentences_with_apostrophes_stay_whole() {
-        let text = "L’article 12 s’applique. « L'acte est nul » ; il n'y a pas d'exception prévue par la loi.";
-        let claims = extract(text, Language::French);
-        assert_eq!(claims.first().map(String::as_str), Some("L’article 12 s’applique."));
-        assert_eq!(extract("", Language::French), Vec::<String>::new());
+    fn english_claims() {
+        let claims = extract(ENGLISH, Language::English);
+        assert_eq!(
+            claims,
+            [
+                "Under Article 33 GDPR, the controller must notify the breach within 72 hours.",
+                "The notice must contain the nature of the breach",
+                "The notice must contain Consequences of the breach.",
+                "The seller must deliver the goods",
+                "the buyer must pay.",
+            ]
+        );
     }
 
     #[test]
-    fn repetitions_count_once() {
-        assert_eq!(extract("It applies here. It applies here.", Language::English).len(), 1);
+    fn french_claims() {
+        let claims = extract(FRENCH, Language::French);
+        assert_eq!(claims.len(), 5, "{claims:?}");
+        assert_eq!(claims.get(1).map(String::as_str), Some("Il doit convoquer le salarié"));
+    }
+
+    #[test]
+    fn a_text_entails_its_own_claims() {
+        for (text, language) in [(ENGLISH, Language::English), (FRENCH, Language::French)] {
+            for claim in extract(text, language) {
+                assert_eq!(check(&claim, text, language).label, Label::Entailment, "{claim}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_to_claim() {
+        for text in ["", "?", "I cannot answer from the given context.", "Yes.", "- \n- \n", "\u{feff}"] {
+            assert!(extract(text, Language::English).is_empty(), "{text:?}");
+        }
     }
 }

@@ -1,167 +1,134 @@
-//! What the baseline keeps of a sentence: content words, quantities, and what is negated, required or permitted.
+//! Everything that the checker knows of one sentence.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::text::{Kind, Language, Token, is_stop, read_number, stem, tokens};
+use super::citation::{self, Role};
+use super::lexicon::{denied, is_exception, is_negator, is_only, modal};
+use super::operator::{self, Operator};
+use super::quantity::{self, Quantity};
+use super::synonym;
+use crate::text::language::Language;
+use crate::text::stem::stem;
+use crate::text::stop::is_stop;
+use crate::text::token::{Kind, Token, tokens};
 
-/// A number and the word after it that says of what.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Quantity {
-    pub value: f64,
-    pub unit: Option<String>,
-}
-
-/// What a modal verb does to the word after it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Modality {
-    Obligation,
-    Permission,
-}
-
-/// One sentence, taken apart.
+/// The profile of a sentence.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Profile {
-    /// Stems of content words; citations stand as `#6`.
-    pub words: HashSet<String>,
+    /// Words and numbers in order, without marks.
+    pub words: Vec<String>,
+    vocabulary: HashSet<String>,
+    /// The distinct stems of its content words, in order.
+    pub content: Vec<String>,
+    stems: HashSet<String>,
     pub quantities: Vec<Quantity>,
-    /// Stems that a negation bears on.
-    pub negated: HashSet<String>,
-    /// Stems that a modal verb bears on.
-    pub modal: HashMap<String, Modality>,
+    pub citations: Vec<String>,
+    /// Each operator once, in order.
+    pub operators: Vec<Operator>,
+    /// Where the operators on a stem are in `operators`.
+    heads: HashMap<String, Vec<usize>>,
+    /// It restricts: *only*, *ne ... que*.
+    pub only: bool,
+    /// It names an exception: *unless*, *sauf*, *without*.
+    pub exception: bool,
 }
 
 impl Profile {
-    pub(super) fn read(text: &str, language: Language) -> Self {
+    pub fn new(text: &str, language: Language) -> Self {
         let tokens = tokens(text, language);
-        let mut profile = Self::default();
-        // Operators wait for the next content word.
-        let (mut negation, mut modality) = (false, None);
-        let mut before = "";
-        let mut index = 0;
-        while let Some(token) = tokens.get(index) {
-            let word = token.text.as_str();
-            if let Some((value, length)) = read_number(tokens.get(index..).unwrap_or(&[]), language)
-                && (token.kind == Kind::Number || counts(&tokens, index + length))
-            {
-                profile.number(&tokens, index, length, value, before, language);
-                before = "";
-                index += length;
+        let mut roles = vec![Role::Free; tokens.len()];
+        let citations = citation::take(&tokens, &mut roles);
+        let quantities = quantity::take(&tokens, &mut roles, language);
+        let reading = operator::read(&tokens, &roles, language);
+        let mut content = Vec::new();
+        let mut stems = HashSet::new();
+        for (index, token) in tokens.iter().enumerate() {
+            let free = roles.get(index) == Some(&Role::Free) && !reading.modals.contains(&index);
+            if !(free && is_content(token, language)) {
                 continue;
             }
-            index += 1;
-            if token.kind == Kind::Mark {
-                // An operator does not reach over a comma or a bracket.
-                (negation, modality) = (false, None);
-                continue;
+            let stem = content_stem(&token.text, language);
+            if stems.insert(stem.clone()) {
+                content.push(stem);
             }
-            if is_negation(word, language) {
-                negation = true;
-            } else if let Some(found) = modality_of(word, language) {
-                modality = Some(found);
-            } else if !is_stop(word, language) {
-                let stem = stem(word, language);
-                if std::mem::take(&mut negation) {
-                    profile.negated.insert(stem.clone());
-                }
-                if let Some(found) = modality.take() {
-                    profile.modal.insert(stem.clone(), found);
-                }
-                profile.words.insert(stem);
-            }
-            before = word;
         }
-        profile
+        let words = word_texts(&tokens);
+        let (operators, heads) = by_head(reading.operators);
+        let any = |test: fn(&str, Language) -> bool| tokens.iter().any(|token| test(&token.text, language));
+        let unless = language == Language::French
+            && tokens
+                .windows(2)
+                .any(|pair| matches!(pair, [a, b] if a.is("moins") && matches!(b.text.as_str(), "que" | "qu")));
+        Self {
+            only: reading.restricts || any(is_only),
+            exception: unless || any(is_exception),
+            operators,
+            heads,
+            vocabulary: words.iter().cloned().collect(),
+            words,
+            content,
+            stems,
+            quantities,
+            citations,
+        }
     }
 
-    fn number(&mut self, tokens: &[Token], at: usize, length: usize, value: f64, before: &str, language: Language) {
-        if is_citation(before) {
-            self.words.insert(format!("#{value}"));
-            return;
-        }
-        let sign_before = at.checked_sub(1).and_then(|place| tokens.get(place)).and_then(|token| unit(&token.text));
-        let after = tokens.get(at + length);
-        let unit = after
-            .and_then(|token| unit(&token.text))
-            .or(sign_before)
-            .map(str::to_owned)
-            .or_else(|| after.filter(|token| token.kind == Kind::Word).map(|token| stem(&token.text, language)));
-        self.quantities.push(Quantity { value, unit });
+    pub fn has(&self, stem: &str) -> bool {
+        self.stems.contains(stem)
     }
-}
 
-/// A number word counts as a number only before a word ("one" alone is a pronoun, "un" an article).
-fn counts(tokens: &[Token], after: usize) -> bool {
-    tokens.get(after).is_some_and(|token| unit(&token.text).is_some() || is_time(&token.text))
-}
+    /// The operators on a stem.
+    pub fn on(&self, head: &str) -> impl Iterator<Item = &Operator> {
+        self.heads.get(head).into_iter().flatten().filter_map(|index| self.operators.get(*index))
+    }
 
-fn is_time(word: &str) -> bool {
-    let units = [
-        "second", "minute", "hour", "day", "week", "month", "year", "heure", "jour", "semaine", "mois", "an", "annee",
-        "times", "fois", "person", "personne", "temoin", "witness", "tiers", "third", "working", "calendar", "article",
-    ];
-    units.iter().any(|unit| word == *unit || word.strip_suffix('s') == Some(unit))
-}
-
-/// Currencies and shares under one name.
-fn unit(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "eur" | "euro" | "euros" | "€" => "eur",
-        "%" | "percent" | "pourcent" => "%",
-        _ => return None,
-    })
-}
-
-/// Words after which a number names a place in an act.
-fn is_citation(before: &str) -> bool {
-    matches!(
-        before,
-        "article"
-            | "articles"
-            | "art"
-            | "paragraph"
-            | "paragraphs"
-            | "paragraphe"
-            | "paragraphes"
-            | "recital"
-            | "recitals"
-            | "considerant"
-            | "alinea"
-            | "alineas"
-            | "section"
-            | "chapter"
-            | "chapitre"
-            | "point"
-            | "points"
-            | "regulation"
-            | "no"
-            | "numero"
-    )
-}
-
-fn is_negation(word: &str, language: Language) -> bool {
-    match language {
-        Language::English => {
-            matches!(word, "not" | "no" | "never" | "neither" | "nor" | "without" | "none" | "prohibited" | "forbidden")
-        }
-        // `ne` alone may be `ne … que`, a restriction.
-        Language::French => {
-            matches!(
-                word,
-                "pas" | "jamais" | "aucun" | "aucune" | "sans" | "ni" | "nullement" | "interdit" | "interdite"
-            )
-        }
+    pub fn has_word(&self, word: &str) -> bool {
+        self.vocabulary.contains(word)
     }
 }
 
-fn modality_of(word: &str, language: Language) -> Option<Modality> {
-    use Modality::{Obligation, Permission};
-    Some(match (language, word) {
-        (Language::English, "must" | "shall" | "required" | "obliged") => Obligation,
-        (Language::English, "may" | "can" | "could" | "might" | "allowed" | "permitted") => Permission,
-        (Language::French, "doit" | "doivent" | "tenu" | "tenue" | "tenus" | "oblige") => Obligation,
-        (Language::French, "peut" | "peuvent" | "pourra" | "autorise" | "autorisee") => Permission,
-        _ => return None,
-    })
+/// Repetitions taken out, and an index by stem, so that a text that repeats itself costs no more than another.
+fn by_head(all: Vec<Operator>) -> (Vec<Operator>, HashMap<String, Vec<usize>>) {
+    let mut operators: Vec<Operator> = Vec::new();
+    let mut heads: HashMap<String, Vec<usize>> = HashMap::new();
+    for operator in all {
+        let places = heads.entry(operator.head.clone()).or_default();
+        if !places.iter().any(|index| operators.get(*index) == Some(&operator)) {
+            places.push(operators.len());
+            operators.push(operator);
+        }
+    }
+    (operators, heads)
+}
+
+/// The words and numbers of some tokens, for comparison word by word.
+pub(super) fn word_texts(tokens: &[Token]) -> Vec<String> {
+    tokens.iter().filter(|token| token.kind != Kind::Mark).map(|token| token.text.clone()).collect()
+}
+
+fn is_content(token: &Token, language: Language) -> bool {
+    let word = token.text.as_str();
+    token.kind == Kind::Word
+        && !is_stop(word, language)
+        && modal(word, language).is_none()
+        && !is_negator(word, language)
+}
+
+/// The stem by which a content word is compared: that of the word it denies, of its common spelling or synonym.
+pub(super) fn content_stem(word: &str, language: Language) -> String {
+    let word = denied(word, language).unwrap_or(word);
+    let common = match word {
+        "valide" | "valides" => "valable",
+        "1er" | "1re" | "premiere" | "premieres" | "premiers" => "premier",
+        "2e" | "2eme" | "second" | "seconde" if language == Language::French => "deuxieme",
+        "1st" => "first",
+        "2nd" => "second",
+        "3rd" => "third",
+        "judgement" => "judgment",
+        "licence" => "license",
+        other => other,
+    };
+    synonym::common(&stem(common, language), language).to_owned()
 }
 
 #[cfg(test)]
@@ -169,21 +136,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_in_words_and_digits_meet_and_citations_stand_apart() {
-        let english = Profile::read("Under Article 6 it has thirty days.", Language::English);
-        assert_eq!(english.quantities, [Quantity { value: 30.0, unit: Some(stem("days", Language::English)) }]);
-        assert!(english.words.contains("#6"));
-        let french = Profile::read("soixante-douze heures selon l’article 12", Language::French);
-        assert_eq!(french.quantities.first().map(|found| found.value), Some(72.0));
-    }
-
-    #[test]
-    fn operators_bear_on_the_next_content_word() {
-        let found = Profile::read("The clerk must not disclose the file.", Language::English);
-        let disclose = stem("disclose", Language::English);
-        assert!(found.negated.contains(&disclose));
-        assert_eq!(found.modal.get(&disclose), Some(&Modality::Obligation));
-        let found = Profile::read("Le tuteur ne peut pas vendre le verger.", Language::French);
-        assert!(found.negated.contains(&stem("vendre", Language::French)));
+    fn numbers_and_citations_are_no_content() {
+        let profile = Profile::new("Under Article 33, the breach must be notified within 72 hours.", Language::English);
+        assert_eq!(profile.citations, ["33"]);
+        assert_eq!(profile.quantities.len(), 1);
+        assert_eq!(profile.content, ["breach", "inform"]);
     }
 }
