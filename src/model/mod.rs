@@ -1,6 +1,11 @@
-//! Models. In this release: one embedder that learns nothing and downloads nothing.
+//! Models, behind three seams: embed, generate, classify.
 
+mod classify;
+mod generate;
 pub mod local;
+
+pub use classify::{Classifier, Classify, Pair, Probabilities};
+pub use generate::{Finish, Generate, LanguageModel, Message, Prompt, Reply, Role};
 
 use serde_json::Value;
 
@@ -8,11 +13,19 @@ use crate::error::Result;
 
 /// Turns texts into vectors.
 pub trait Embed: std::fmt::Debug + Send + Sync {
-    /// One vector a text, all of one length, each of Euclidean norm 1 or all zeros.
+    /// One vector a passage, all of one length, each of Euclidean norm 1 or all zeros.
     ///
     /// # Errors
     /// When the model fails.
     fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>>;
+
+    /// The same for questions, which some models want prefixed or instructed differently.
+    ///
+    /// # Errors
+    /// When the model fails.
+    fn embed_questions(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+        self.embed(texts)
+    }
 
     /// Says exactly what it is: name, revision, settings.
     fn spec(&self) -> Value;

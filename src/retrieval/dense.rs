@@ -24,7 +24,7 @@ impl Dense {
 
 impl Retrieve for Dense {
     fn search(&self, questions: &[String], k: usize) -> Result<Vec<Vec<Hit>>> {
-        let asked = self.model.embed(questions)?;
+        let asked = self.model.embed_questions(questions)?;
         Ok(asked
             .iter()
             .map(|question| {
