@@ -20,6 +20,7 @@
 //! The rooms, from the bottom up, are listed in `ARCHITECTURE.md`; [`prelude`] lists what a notebook cell needs.
 
 pub mod analysis;
+pub mod cell;
 pub mod claims;
 pub mod dataset;
 pub mod error;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::cells::RECORD_ENV;
-use crate::{prewarm, sources, standin};
+use crate::{outline, prewarm, sources, standin};
 
 /// A session's own folder, removed when the session ends.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub unsafe fn prepare() -> Result<SessionFolder> {
         path.push(":");
         path.push(rest);
     }
-    let std_sources = sources::std_sources()?;
+    let std_sources = outline::standard_library_folder()?;
     // A cell must use the very compiler that built the library, whatever folder the notebook lies in.
     let toolchain = sources::rustc(&["--print", "sysroot"])?;
     // SAFETY: the caller promises that no other thread runs.

@@ -12,6 +12,7 @@ mod environment;
 mod install;
 mod jupyter;
 mod notebook;
+mod outline;
 mod outcome;
 mod outputs;
 mod prewarm;

@@ -25,11 +25,17 @@ pub fn media(bundle: &Bundle) -> Media {
 #[derive(Debug, Default)]
 pub struct Collector {
     outputs: Vec<(Option<String>, Output)>,
+    /// Everything before the next output goes when it comes.
+    clearing: bool,
 }
 
 impl Collector {
     /// Adds one event.
     pub fn add(&mut self, event: Event, count: usize) {
+        if self.clearing && matches!(event, Event::Stream { .. } | Event::Display { .. } | Event::Result { .. }) {
+            self.outputs.clear();
+            self.clearing = false;
+        }
         match event {
             Event::Stream { stderr, text } => self.stream(if stderr { "stderr" } else { "stdout" }, text),
             Event::Display { data, id } => {
@@ -44,6 +50,7 @@ impl Collector {
                     }
                 }
             }
+            Event::Clear => self.clearing = true,
             Event::Result { data } => {
                 let result = ExecuteResult {
                     execution_count: ExecutionCount::new(count),

@@ -22,21 +22,7 @@ pub fn ensure(progress: &dyn Fn(&str)) -> Result<()> {
     let root = sources::workspace()?;
     let target = sources::target_dir()?;
     let mut command = Command::new("cargo");
-    // `cargo run` sets variables that build scripts of third-party crates watch; left in place, they would make
-    // half of the tree look changed.
-    for (name, _) in std::env::vars_os() {
-        let name_text = name.to_string_lossy();
-        if ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"]
-            .iter()
-            .any(|prefix| name_text.starts_with(prefix))
-            || matches!(
-                name_text.as_ref(),
-                "CARGO_PRIMARY_PACKAGE" | "CARGO_TARGET_DIR" | "RUSTFLAGS" | "RUSTC_WRAPPER" | "LD_LIBRARY_PATH"
-            )
-        {
-            command.env_remove(name);
-        }
-    }
+    as_if_typed(&mut command);
     let mut cargo = command
         .args(["build", "--message-format", "json-render-diagnostics"])
         .arg("--target-dir")
@@ -72,6 +58,20 @@ pub fn ensure(progress: &dyn Fn(&str)) -> Result<()> {
     let deps = dylib.parent().map(|folder| folder.join("deps")).unwrap_or_default();
     let built = Cells { deps, dylib, std_archive: std_archive()?, rustc_version: sources::rustc(&["-V"])? };
     built.write(&record()?)
+}
+
+/// Takes away what an enclosing `cargo run` sets: build scripts of third-party crates watch some of it, and left in
+/// place it would make half of the tree look changed.
+pub fn as_if_typed(command: &mut Command) {
+    let prefixes = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
+    let names =
+        ["CARGO_PRIMARY_PACKAGE", "CARGO_TARGET_DIR", "RUSTFLAGS", "RUSTC_WRAPPER", "RUSTC", "LD_LIBRARY_PATH"];
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if prefixes.iter().any(|prefix| text.starts_with(prefix)) || names.contains(&text.as_ref()) {
+            command.env_remove(&name);
+        }
+    }
 }
 
 /// The file that records what was built.

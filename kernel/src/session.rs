@@ -1,20 +1,34 @@
 //! One evcxr session: it compiles and runs cells, and reports everything they do as events while they do it.
 
+pub mod build_log;
+mod interrupt;
+mod moved;
+mod questions;
+mod shortcuts;
+
+pub use interrupt::Interrupt;
+
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, anyhow};
-use claimlab_protocol::{Bundle, Event, Failure, KERNEL_ENV};
+use claimlab_protocol::{Bundle, Event, Failure, KERNEL_ENV, SOCKET_ENV};
 use evcxr::{CommandContext, EvalContext, EvalContextOutputs};
 
+use crate::cells::Cells;
 use crate::environment::SessionFolder;
 use crate::outcome::CellError;
-use crate::{child, prewarm, process, sources};
+use crate::{child, outline, prewarm};
+use build_log::BuildLog;
+use moved::Moved;
+use questions::Questions;
 
-/// Names that every cell can use, and what teaches evcxr once, before the first cell, that cells may use `?`.
-const PRELUDE: &str = "#[allow(unused_imports)]\nuse claimlab::prelude::*;\nclaimlab::signal::listen()?;";
+/// Names that every cell can use.
+const PRELUDE: &str = "#[allow(unused_imports)]\nuse claimlab::prelude::*;";
+/// What a new process that runs cells must do first. It is valid Rust whether or not evcxr has learnt yet that cells
+/// use `?`; its own `?` teaches it.
+const HANDSHAKE: &str = "unsafe { claimlab::cell::serve(&raw const *evcxr_variable_store as usize) }?;";
 
 /// Everything that is needed to run cells.
 #[derive(Debug)]
@@ -22,7 +36,10 @@ pub struct Session {
     context: Debugless<CommandContext>,
     outputs: Debugless<EvalContextOutputs>,
     interrupt: Interrupt,
-    _folder: SessionFolder,
+    questions: Questions,
+    moved: Moved,
+    library: Library,
+    folder: SessionFolder,
 }
 
 /// Lets a session be printed although evcxr's context cannot.
@@ -34,71 +51,80 @@ impl<T> std::fmt::Debug for Debugless<T> {
     }
 }
 
-/// Stops what a session is doing, from another thread.
-#[derive(Debug, Clone)]
-pub struct Interrupt {
-    child: Arc<Mutex<std::process::Child>>,
-    running: Arc<AtomicBool>,
+/// The shared object that this session's cells were linked with.
+#[derive(Debug)]
+struct Library {
+    file: PathBuf,
+    written: Option<SystemTime>,
 }
 
-impl Interrupt {
-    /// Stops a build, or asks a running cell to stop; variables are kept.
-    pub fn ask(&self) {
-        if !process::kill_compilers() && self.running.load(Ordering::SeqCst) {
-            process::signal(self.child_id(), libc::SIGINT);
+impl Library {
+    fn now() -> Result<Self> {
+        let file = Cells::read(&prewarm::record()?)?.dylib;
+        let written = time_of(&file);
+        Ok(Self { file, written })
+    }
+
+    /// Cells that are linked with another build than the process holds would crash it.
+    fn check(&self) -> Result<(), CellError> {
+        if time_of(&self.file) == self.written {
+            return Ok(());
         }
+        Err(CellError::new(
+            "LibraryChanged",
+            "The library was built again while this session was open, and new cells cannot be mixed with the old one. \
+             Restart the kernel; results that the lab had stored are reused.",
+        ))
     }
+}
 
-    /// Ends the child; all variables are gone.
-    pub fn kill(&self) {
-        process::kill_compilers();
-        process::signal(self.child_id(), libc::SIGKILL);
-    }
-
-    fn child_id(&self) -> i32 {
-        let child = self.child.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        i32::try_from(child.id()).unwrap_or_default()
-    }
+fn time_of(file: &Path) -> Option<SystemTime> {
+    std::fs::metadata(file).and_then(|about| about.modified()).ok()
 }
 
 impl Session {
     /// Builds the library if need be, starts evcxr and loads the prelude. `progress` gets a line for each step.
     pub fn start(folder: SessionFolder, progress: &dyn Fn(&str)) -> Result<Self> {
         prewarm::ensure(progress)?;
+        let outline = outline::ensure(progress)?;
+        let library = Library::now()?;
         progress("Starting the compiler session");
         let program = std::env::current_exe().context("cannot find the running program's own path")?;
+        let socket = folder.path().join("cell.sock");
         let mut command = Command::new(&program);
-        command.env(child::CHILD_ENV, "1").env(KERNEL_ENV, "1");
+        command.env(child::CHILD_ENV, "1").env(KERNEL_ENV, "1").env(SOCKET_ENV, &socket);
         let (mut context, outputs) =
             EvalContext::with_subprocess_command(command).map_err(|error| anyhow!("evcxr did not start: {error}"))?;
         std::fs::write(folder.path().join(child::STARTED), "").context("cannot write to the session's folder")?;
         let mut state = context.state();
-        let library = sources::workspace()?;
-        let dependency = format!("{{ path = {:?}, default-features = false }}", library.display().to_string());
+        let dependency = format!("{{ path = {:?} }}", outline.display().to_string());
         state.add_dep("claimlab", &dependency).map_err(|error| anyhow!("cells cannot see the library: {error}"))?;
-        let interrupt = Interrupt { child: context.process_handle(), running: Arc::default() };
+        let interrupt = Interrupt::new(context.process_handle());
         progress("Loading the library's names");
+        let code = format!("{PRELUDE}\n{HANDSHAKE}");
         let mut failed = None;
         let evaluated = std::thread::scope(|scope| {
-            let evaluation = scope.spawn(|| context.eval_with_state(PRELUDE, state));
+            let evaluation = scope.spawn(|| context.eval_with_state(&code, state));
             pump(&outputs, || evaluation.is_finished(), &mut |event| match event {
                 Event::Stream { text, .. } => eprint!("{text}"),
                 Event::Failed { how } => failed = Some(how),
                 _ => {}
-            });
+            }, &mut || None);
             evaluation.join()
         });
         match evaluated {
             Ok(Ok(_)) if failed.is_none() => {}
             Ok(Ok(_)) => return Err(anyhow!("the prelude of cells failed when it ran")),
             Ok(Err(error)) => {
-                let error = CellError::from_evcxr(&error, PRELUDE);
+                let error = CellError::from_evcxr(&error, &code);
                 return Err(anyhow!("the prelude of cells does not compile:\n{}", error.traceback.join("\n")));
             }
             Err(_) => return Err(anyhow!("evcxr panicked while it loaded the library")),
         }
         let context = Debugless(CommandContext::with_eval_context(context));
-        Ok(Self { context, outputs: Debugless(outputs), interrupt, _folder: folder })
+        let questions = Questions::to(socket);
+        let moved = Moved::default();
+        Ok(Self { context, outputs: Debugless(outputs), interrupt, questions, moved, library, folder })
     }
 
     /// The handle that stops cells.
@@ -108,10 +134,51 @@ impl Session {
 
     /// Runs one cell; `report` gets its events in order, as they happen.
     pub fn execute(&mut self, code: &str, report: &mut dyn FnMut(Event)) -> Result<(), CellError> {
-        let Self { context, outputs, interrupt, .. } = self;
+        self.interrupt.begin();
+        let result = match self.answer_at_once(code) {
+            Some(answer) => answer.map(|data| report(Event::Result { data })),
+            None => self.library.check().and_then(|()| self.compile_and_run(code, report)),
+        };
+        let asked = self.interrupt.end();
+        if asked {
+            // A child that does not answer was killed; the next one starts without old interrupts.
+            let _ = self.questions.rearm();
+        }
+        result
+    }
+
+    fn compile_and_run(&mut self, code: &str, report: &mut dyn FnMut(Event)) -> Result<(), CellError> {
+        self.moved.before(self.context.0.variables_and_types().map(|(name, _)| name.to_owned()));
+        let ran = self.evaluate(code, report);
+        let result = match ran {
+            Ok(()) => {
+                self.moved.after(code, self.context.0.variables_and_types().map(|(name, _)| name));
+                Ok(())
+            }
+            Err(mut error) => {
+                if error.ename == "Killed" {
+                    self.moved = Moved::default();
+                    self.shake_hands(&mut error);
+                }
+                self.moved.explain(&mut error);
+                Err(error)
+            }
+        };
+        result.map_err(|error| self.interrupt.explain(error))
+    }
+
+    /// A new child knows nothing of the kernel's socket and of interrupts.
+    fn shake_hands(&mut self, error: &mut CellError) {
+        if let Err(again) = self.evaluate(HANDSHAKE, &mut |_| {}) {
+            error.traceback.push(format!("The new process could not be prepared: {}", again.evalue));
+        }
+    }
+
+    fn evaluate(&mut self, code: &str, report: &mut dyn FnMut(Event)) -> Result<(), CellError> {
+        let Self { context, outputs, folder, .. } = self;
         let mut failed = None;
         let mut errors = String::new();
-        interrupt.running.store(true, Ordering::SeqCst);
+        let mut log = BuildLog::of(folder.path());
         let result = std::thread::scope(|scope| {
             let evaluation = scope.spawn(|| context.0.execute(code));
             pump(&outputs.0, || evaluation.is_finished(), &mut |event| {
@@ -124,13 +191,13 @@ impl Session {
                     _ => {}
                 }
                 report(event);
-            });
+            }, &mut || log.read());
             evaluation.join()
         });
-        interrupt.running.store(false, Ordering::SeqCst);
+        log.finish().into_iter().for_each(&mut *report);
         match result {
             Ok(Ok(outputs)) => {
-                // What evcxr's own commands (":vars") answer.
+                // What evcxr's own commands answer.
                 let data: Bundle = outputs.content_by_mime_type.into_iter().collect();
                 if !data.is_empty() {
                     report(Event::Result { data });
@@ -140,6 +207,17 @@ impl Session {
             Ok(Err(error)) => Err(CellError::from_evcxr(&error, code)),
             Err(_) => Err(CellError::new("KernelError", "evcxr panicked on this cell; restart the kernel")),
         }
+    }
+
+    /// The debug form of an expression, for the protocol's `user_expressions`.
+    pub fn debug_form(&mut self, expression: &str) -> Result<String, CellError> {
+        let mut told = String::new();
+        self.evaluate(&format!("println!(\"{{:?}}\", {expression});"), &mut |event| {
+            if let Event::Stream { stderr: false, text } = event {
+                told.push_str(&text);
+            }
+        })?;
+        Ok(told.trim_end().to_owned())
     }
 
     /// Completions at a byte offset: the candidates and the range they replace.
@@ -158,25 +236,76 @@ impl Session {
     }
 }
 
-/// Passes on what the child prints until the evaluation is over and nothing is left.
-fn pump(outputs: &EvalContextOutputs, is_over: impl Fn() -> bool, report: &mut dyn FnMut(Event)) {
+/// Text of one stream that is passed on at a time.
+const BATCH: usize = 64 * 1024;
+/// Text that one cell may print. More would stop the browser, not inform anybody.
+const MOST: usize = 8 * 1024 * 1024;
+
+/// Passes on what the child prints until the evaluation is over and nothing is left; `idle` is asked for an event when
+/// nothing came.
+fn pump(
+    outputs: &EvalContextOutputs,
+    is_over: impl Fn() -> bool,
+    report: &mut dyn FnMut(Event),
+    idle: &mut dyn FnMut() -> Option<Event>,
+) {
+    let mut printed = Printed { text: String::new(), total: 0 };
     loop {
         let over = is_over();
-        let mut idle = true;
+        let mut nothing = true;
         while let Ok(line) = outputs.stdout.try_recv() {
-            idle = false;
-            report(Event::from_line(&line).unwrap_or_else(|| Event::Stream { stderr: false, text: line + "\n" }));
+            nothing = false;
+            match Event::from_line(&line) {
+                Some(Event::Stream { stderr: false, text }) => printed.add(&text, report),
+                Some(event) => {
+                    printed.flush(report);
+                    report(event);
+                }
+                None => printed.add(&(line + "\n"), report),
+            }
         }
+        printed.flush(report);
         // The filter in the child sends standard error as events; what comes here was written before it stood.
         while let Ok(line) = outputs.stderr.try_recv() {
-            idle = false;
+            nothing = false;
             report(Event::Stream { stderr: true, text: line + "\n" });
         }
-        if over && idle {
+        if over && nothing {
             return;
         }
-        if idle {
+        if nothing {
+            if let Some(event) = idle() {
+                report(event);
+            }
             std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+/// Joins printed lines into fewer messages, and stops at the most that is shown.
+struct Printed {
+    text: String,
+    total: usize,
+}
+
+impl Printed {
+    fn add(&mut self, text: &str, report: &mut dyn FnMut(Event)) {
+        if self.total > MOST {
+            return;
+        }
+        self.total += text.len();
+        self.text.push_str(text);
+        if self.total > MOST {
+            self.text.push_str("\n… more was printed than is shown (8 MiB a cell); write it to a file instead\n");
+        }
+        if self.text.len() >= BATCH {
+            self.flush(report);
+        }
+    }
+
+    fn flush(&mut self, report: &mut dyn FnMut(Event)) {
+        if !self.text.is_empty() {
+            report(Event::Stream { stderr: false, text: std::mem::take(&mut self.text) });
         }
     }
 }

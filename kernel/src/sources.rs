@@ -6,9 +6,14 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 /// The checkout that this binary was built from; cells compile against the library in it.
+///
+/// Cargo takes a checkout's crates for another's where both share a target folder, so the path that was compiled in
+/// may be the other one's; the list of sources that cargo writes beside the binary with every build is right.
 pub fn workspace() -> Result<PathBuf> {
-    let kernel = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = std::env::var_os("CLAIMLAB_SOURCE").map(PathBuf::from).or_else(|| kernel.parent().map(Path::to_owned));
+    let root = std::env::var_os("CLAIMLAB_SOURCE")
+        .map(PathBuf::from)
+        .or_else(listed_by_cargo)
+        .or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned));
     match root {
         Some(root) if root.join("kernel/dylib/Cargo.toml").is_file() => Ok(root),
         Some(root) => bail!(
@@ -18,6 +23,13 @@ pub fn workspace() -> Result<PathBuf> {
         ),
         None => bail!("the kernel does not know its sources; set CLAIMLAB_SOURCE to the checkout"),
     }
+}
+
+/// The checkout according to `claimlab.d` beside the binary.
+fn listed_by_cargo() -> Option<PathBuf> {
+    let list = std::fs::read_to_string(std::env::current_exe().ok()?.with_extension("d")).ok()?;
+    let main = list.split_whitespace().find_map(|path| path.strip_suffix("/kernel/src/main.rs"))?;
+    Path::new(main).join("kernel/dylib/Cargo.toml").is_file().then(|| PathBuf::from(main))
 }
 
 /// The cargo target folder that this binary lies in (`…/target`).

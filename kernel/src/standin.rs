@@ -10,6 +10,7 @@
 //! (`--extern std=…rlib`) hides the toolchain's `libstd.so`, which would be a second one.
 
 use std::ffi::{OsStr, OsString};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
@@ -17,6 +18,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 
 use crate::cells::{Cells, RECORD_ENV};
+use crate::session::build_log;
 
 /// The name under which evcxr looks for a linker driver.
 pub const NAME: &str = "mold";
@@ -158,7 +160,7 @@ fn with_cargo(cargo: &OsStr, arguments: &[OsString], manifest: &str, dependencie
         .collect();
     std::fs::create_dir_all("with-crates").context("cannot create a folder for other crates")?;
     std::fs::write("with-crates/Cargo.toml", manifest).context("cannot write the cell's manifest")?;
-    // Cargo compares times with a resolution of its own; a cell that changed a moment ago must count as changed.
+    refuse_second_polars(cargo, dependencies)?;
     let mut cargo = Command::new(cargo);
     cargo
         .args(arguments)
@@ -166,9 +168,56 @@ fn with_cargo(cargo: &OsStr, arguments: &[OsString], manifest: &str, dependencie
         .env("RUSTC_WRAPPER", std::env::current_exe().context("cannot find the running program's own path")?)
         .env(WRAPPER_ENV, if dependencies.library { "library" } else { "plain" })
         .env("CARGO_TARGET_DIR", std::env::current_dir()?.join("with-crates/target"))
-        .env_remove("RUSTFLAGS");
-    let status = cargo.status().context("cannot run cargo")?;
+        .env_remove("RUSTFLAGS")
+        .stderr(Stdio::piped());
+    let mut cargo = cargo.spawn().context("cannot run cargo")?;
+    if let Some(told) = cargo.stderr.take() {
+        follow(told)?;
+    }
+    let status = cargo.wait().context("cargo went away")?;
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101))
+}
+
+/// Keeps what cargo says where the session follows it.
+fn follow(told: impl std::io::Read) -> Result<()> {
+    let mut log = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(build_log::NAME)
+        .context("cannot write the log of the build")?;
+    for line in BufReader::new(told).lines().map_while(Result::ok) {
+        // "Compiling ctx" and "Finished" come with every cell and tell nobody anything.
+        if !line.contains("Finished") && !line.contains(&format!("Compiling {CELL_CRATE} ")) {
+            writeln!(log, "{line}").context("cannot write the log of the build")?;
+        }
+        eprintln!("{line}");
+    }
+    Ok(())
+}
+
+/// A crate that brings polars of its own would have frames that only look like the library's.
+fn refuse_second_polars(cargo: &OsStr, dependencies: &Dependencies) -> Result<()> {
+    if !dependencies.library {
+        return Ok(());
+    }
+    let output = Command::new(cargo)
+        .args(["tree", "--edges", "normal", "--prefix", "none", "--invert", "polars-core"])
+        .current_dir("with-crates")
+        .output()
+        .context("cannot run cargo")?;
+    if output.status.success() && !output.stdout.is_empty() {
+        let told = String::from_utf8_lossy(&output.stdout);
+        let who = told.lines().find_map(|line| {
+            let name = line.split_whitespace().next()?;
+            dependencies.others.iter().find(|other| other.as_str() == name || other.replace('-', "_") == name)
+        });
+        bail!(
+            "`:dep {}` would bring a second polars into this session, whose frames the library does not know. Use the \
+             library's own instead: `use claimlab::polars::prelude::*;`",
+            who.map_or("…", |name| name)
+        );
+    }
+    Ok(())
 }
 
 /// `RUSTC ARGUMENTS…`, as cargo calls a wrapper.

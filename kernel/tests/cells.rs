@@ -3,6 +3,8 @@
 
 #[path = "cells/headless.rs"]
 mod headless;
+#[path = "cells/jupyter.rs"]
+mod jupyter;
 #[path = "cells/wire.rs"]
 mod wire;
 

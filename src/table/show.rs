@@ -14,6 +14,45 @@ pub trait Show {
     fn evcxr_display(&self);
 }
 
+/// Plain values: their debug form, as the result of the cell.
+macro_rules! show_debug {
+    ($($kind:ty),+ $(,)?) => {
+        $(impl Show for $kind {
+            fn evcxr_display(&self) {
+                signal::result(&format!("{self:?}"));
+            }
+        })+
+    };
+}
+
+show_debug!(
+    (), bool, char, str, String, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize, f32, f64,
+    std::path::Path, std::path::PathBuf, std::time::Duration
+);
+
+/// The same for what holds values, as long as each of them has a debug form.
+macro_rules! show_debug_of {
+    ($([$($name:ident),+] $kind:ty),+ $(,)?) => {
+        $(impl<$($name: std::fmt::Debug),+> Show for $kind {
+            fn evcxr_display(&self) {
+                signal::result(&format!("{self:?}"));
+            }
+        })+
+    };
+}
+
+show_debug_of!(
+    [A] Option<A>,
+    [A] Vec<A>,
+    [A] [A],
+    [A, B] Result<A, B>,
+    [A, B] std::collections::HashMap<A, B>,
+    [A, B] std::collections::BTreeMap<A, B>,
+    [A, B] (A, B),
+    [A, B, C] (A, B, C),
+    [A, B, C, D] (A, B, C, D),
+);
+
 impl Show for DataFrame {
     fn evcxr_display(&self) {
         signal::display(Some(&frame_to_html(self, ROWS)), None, &self.to_string());

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// What a room may import, from the bottom up; `error` and `signal` are open to all.
-const ROOMS: [(&str, &[&str]); 14] = [
+const ROOMS: [(&str, &[&str]); 15] = [
     ("table", &[]),
     ("text", &[]),
     ("lab", &["table", "dataset"]),
@@ -31,6 +31,7 @@ const ROOMS: [(&str, &[&str]); 14] = [
             "figure",
         ],
     ),
+    ("cell", &["table"]),
     ("error", &[]),
     ("signal", &["table"]),
 ];

@@ -37,6 +37,8 @@ pub enum Event {
         /// The display to replace.
         id: String,
     },
+    /// Take away what the cell has shown so far, when the next output comes.
+    Clear,
     /// The value that a cell ends with.
     Result {
         /// The representations.
@@ -64,6 +66,56 @@ pub enum Failure {
     Panic,
     /// The operator `?` returned an error from the cell.
     Error,
+}
+
+/// Names the socket on which the process that runs cells answers the kernel between cells.
+pub const SOCKET_ENV: &str = "CLAIMLAB_CELL_SOCKET";
+
+/// What the kernel asks the process that runs cells, between two cells: one line of JSON a connection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case")]
+pub enum Ask {
+    /// Which variables there are, and what is in them.
+    Variables,
+    /// The answer to a query over the tables that variables hold.
+    Sql {
+        /// The query.
+        query: String,
+    },
+    /// Make ready for the next interrupt, after one was answered.
+    Rearm,
+}
+
+/// What it is answered with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum Answer {
+    /// All variables, by name.
+    Variables {
+        /// One entry a variable.
+        variables: Vec<Variable>,
+    },
+    /// Something to show.
+    Show {
+        /// The representations.
+        data: Bundle,
+    },
+    /// Done; there is nothing to show.
+    Done,
+    /// It failed.
+    Failed {
+        /// Why, and what to do.
+        message: String,
+    },
+}
+
+/// One variable of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its shape or value in a few words, where its type is a known one.
+    pub content: Option<String>,
 }
 
 impl Event {

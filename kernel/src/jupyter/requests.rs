@@ -1,7 +1,7 @@
 //! What each request is answered with. Requests that need the compiler go to the session's thread; all others are
 //! answered at once, also while a cell runs.
 
-use jupyter_protocol::{JupyterMessage, JupyterMessageContent as Content};
+use jupyter_protocol::{HistoryRequest, JupyterMessage, JupyterMessageContent as Content};
 use serde_json::{Value, json};
 
 use super::worker::Job;
@@ -9,11 +9,13 @@ use super::{Side, send};
 
 /// Answers one request or hands it on.
 pub fn answer(request: JupyterMessage, side: &Side) {
-    let job = match &request.content {
-        Content::ExecuteRequest(_) | Content::CompleteRequest(_) | Content::InspectRequest(_) => true,
+    let needs_session = match &request.content {
+        Content::ExecuteRequest(_) => true,
+        // Help that comes after the cell has ended helps nobody.
+        Content::CompleteRequest(_) | Content::InspectRequest(_) => !side.worker.is_busy(),
         _ => false,
     };
-    if job {
+    if needs_session {
         return side.worker.queue(Job { request });
     }
     send(&side.publish, "status", json!({"execution_state": "busy"}), &request);
@@ -36,13 +38,74 @@ fn reply(request: &JupyterMessage, side: &Side) -> Option<(&'static str, Value)>
         }
         Content::ShutdownRequest(asked) => ("shutdown_reply", json!({"status": "ok", "restart": asked.restart})),
         Content::CommInfoRequest(_) => ("comm_info_reply", json!({"status": "ok", "comms": {}})),
-        Content::HistoryRequest(_) => ("history_reply", json!({"status": "ok", "history": []})),
+        Content::CompleteRequest(asked) => (
+            "complete_reply",
+            json!({"status": "ok", "matches": [], "metadata": {}, "cursor_start": asked.cursor_pos,
+                "cursor_end": asked.cursor_pos}),
+        ),
+        Content::InspectRequest(_) => {
+            ("inspect_reply", json!({"status": "ok", "found": false, "data": {}, "metadata": {}}))
+        }
+        Content::HistoryRequest(asked) => {
+            ("history_reply", json!({"status": "ok", "history": history(&side.worker.history(), asked)}))
+        }
         Content::IsCompleteRequest(asked) => {
             let status = if is_complete(&asked.code) { "complete" } else { "incomplete" };
             ("is_complete_reply", json!({"status": status, "indent": "    "}))
         }
         _ => return None,
     })
+}
+
+/// This session's cells as the protocol's triples; outputs are not kept.
+fn history(cells: &[(usize, String)], asked: &HistoryRequest) -> Vec<Value> {
+    let last = |n: i32| cells.len().saturating_sub(usize::try_from(n).unwrap_or(0));
+    let (chosen, with_output): (Vec<&(usize, String)>, bool) = match asked {
+        HistoryRequest::Tail { n, output, .. } => (cells[last(*n)..].iter().collect(), *output),
+        HistoryRequest::Range { start, stop, output, .. } => {
+            let within = |number: usize| {
+                let number = i32::try_from(number).unwrap_or(i32::MAX);
+                number >= *start && (number < *stop || *stop <= 0)
+            };
+            (cells.iter().filter(|(number, _)| within(*number)).collect(), *output)
+        }
+        HistoryRequest::Search { pattern, n, output, .. } => {
+            let found: Vec<_> = cells.iter().filter(|(_, code)| matches_glob(code, pattern)).collect();
+            let skip = if *n > 0 { found.len().saturating_sub(usize::try_from(*n).unwrap_or(0)) } else { 0 };
+            (found.into_iter().skip(skip).collect(), *output)
+        }
+    };
+    let entry = |(number, code): &(usize, String)| {
+        if with_output { json!([0, number, [code, ""]]) } else { json!([0, number, code]) }
+    };
+    chosen.into_iter().map(entry).collect()
+}
+
+/// `*` for any text and `?` for any letter, as the protocol's search wants.
+fn matches_glob(text: &str, pattern: &str) -> bool {
+    let (text, pattern): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
+    let (mut t, mut p, mut star) = (0, 0, None);
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(&letter) if letter == '?' || letter == text[t] => {
+                t += 1;
+                p += 1;
+            }
+            _ => match star {
+                Some((at, from)) => {
+                    star = Some((at, from + 1));
+                    p = at + 1;
+                    t = from + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|letter| *letter == '*')
 }
 
 fn kernel_info() -> Value {
@@ -100,7 +163,32 @@ fn is_complete(code: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_complete;
+    use jupyter_protocol::HistoryRequest;
+
+    use super::{history, is_complete, matches_glob};
+
+    #[test]
+    fn history_is_cut_and_searched_as_asked() {
+        let cells: Vec<(usize, String)> = vec![(1, "let a = 1;".into()), (2, "a".into()), (3, "let b = a;".into())];
+        let tail = HistoryRequest::Tail { n: 2, output: false, raw: true };
+        assert_eq!(history(&cells, &tail), [serde_json::json!([0, 2, "a"]), serde_json::json!([0, 3, "let b = a;"])]);
+        let search =
+            HistoryRequest::Search { pattern: "let*".into(), unique: false, output: true, raw: true, n: 1 };
+        assert_eq!(history(&cells, &search), [serde_json::json!([0, 3, ["let b = a;", ""]])]);
+        let range = HistoryRequest::Range { session: None, start: 1, stop: 2, output: false, raw: true };
+        assert_eq!(history(&cells, &range).len(), 1);
+        let odd = HistoryRequest::Tail { n: -5, output: false, raw: true };
+        assert!(history(&cells, &odd).is_empty());
+    }
+
+    #[test]
+    fn globs_match_as_shells_do() {
+        for (text, pattern, expected) in
+            [("abc", "a*c", true), ("abc", "a?c", true), ("abc", "a?d", false), ("", "*", true), ("aab", "*ab", true)]
+        {
+            assert_eq!(matches_glob(text, pattern), expected, "{text} {pattern}");
+        }
+    }
 
     #[test]
     fn open_brackets_and_strings_ask_for_more() {

@@ -2,10 +2,9 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use claimlab_protocol::{Bundle, Event};
 use jupyter_protocol::{ExecuteRequest, JupyterMessage, JupyterMessageContent as Content};
@@ -24,13 +23,24 @@ pub struct Job {
     pub request: JupyterMessage,
 }
 
+/// How long a cell may leave an interrupt unanswered before the user is told what a second one does.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// The handle that the sockets' tasks hold.
 #[derive(Debug, Clone)]
 pub struct Worker {
     queue: Sender<Job>,
-    interrupt: Arc<Mutex<Option<Interrupt>>>,
-    /// Interrupts since the running cell began; the second one kills.
-    asked: Arc<AtomicUsize>,
+    shared: Arc<Shared>,
+}
+
+/// What the session's thread tells the sockets' tasks.
+#[derive(Debug)]
+struct Shared {
+    publish: UnboundedSender<JupyterMessage>,
+    interrupt: Mutex<Option<Interrupt>>,
+    /// The cell that runs.
+    running: Mutex<Option<JupyterMessage>>,
+    history: Mutex<Vec<(usize, String)>>,
 }
 
 impl Worker {
@@ -41,13 +51,18 @@ impl Worker {
         reply: UnboundedSender<JupyterMessage>,
     ) -> Self {
         let (queue, jobs) = channel();
-        let worker = Self { queue, interrupt: Arc::default(), asked: Arc::default() };
-        let handle = worker.clone();
+        let shared = Arc::new(Shared {
+            publish: publish.clone(),
+            interrupt: Mutex::default(),
+            running: Mutex::default(),
+            history: Mutex::default(),
+        });
+        let worker = Self { queue, shared: shared.clone() };
         std::thread::spawn(move || {
-            let mut desk = Desk { publish, reply, jobs, waiting: RefCell::default(), count: 0, asked: handle.asked };
+            let mut desk = Desk { publish, reply, jobs, waiting: RefCell::default(), count: 0, shared };
             match desk.open(folder) {
                 Ok(session) => {
-                    *handle.interrupt.lock().unwrap_or_else(PoisonError::into_inner) = Some(session.interrupt());
+                    *held(&desk.shared.interrupt) = Some(session.interrupt());
                     desk.work(session);
                 }
                 Err(error) => desk.refuse(&CellError::new("KernelError", &format!("{error:#}"))),
@@ -61,23 +76,60 @@ impl Worker {
         let _ = self.queue.send(job);
     }
 
+    /// Whether a request that needs the compiler would have to wait: a cell runs, or the session is not ready.
+    pub fn is_busy(&self) -> bool {
+        held(&self.shared.running).is_some() || held(&self.shared.interrupt).is_none()
+    }
+
+    /// The cells that were run, with their numbers.
+    pub fn history(&self) -> Vec<(usize, String)> {
+        held(&self.shared.history).clone()
+    }
+
     /// The first interrupt of a cell asks it to stop, the second kills the child.
     pub fn interrupt(&self) {
-        let handle = self.interrupt.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match handle {
-            Some(handle) if self.asked.fetch_add(1, Ordering::SeqCst) == 0 => handle.ask(),
-            Some(handle) => handle.kill(),
-            None => drop(crate::process::kill_compilers()),
-        }
+        let Some(handle) = held(&self.shared.interrupt).clone() else {
+            crate::process::kill_compilers();
+            return;
+        };
+        handle.ask();
+        let Some(cell) = handle.unanswered() else { return };
+        let shared = self.shared.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(PATIENCE);
+            if handle.unanswered() == Some(cell) {
+                shared.warn();
+            }
+        });
     }
 
     /// Ends the child and what compiles for it.
     pub fn end(&self) {
-        if let Some(handle) = self.interrupt.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+        if let Some(handle) = held(&self.shared.interrupt).clone() {
             handle.kill();
         }
         crate::process::kill_compilers();
     }
+}
+
+impl Shared {
+    /// Says what does not answer the interrupt, and what a second one will do.
+    fn warn(&self) {
+        let running = held(&self.running);
+        let Some(request) = running.as_ref() else { return };
+        let Content::ExecuteRequest(asked) = &request.content else { return };
+        let line = asked.code.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        let text = format!(
+            "\nThe interrupt has had no answer for {} s: the cell that ends in `{line}` is still running, in code that \
+             does not listen. Interrupt again to end its process; all variables will be lost.\n",
+            PATIENCE.as_secs()
+        );
+        send(&self.publish, "stream", json!({"name": "stderr", "text": text}), request);
+    }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What the thread works with.
@@ -88,7 +140,7 @@ struct Desk {
     jobs: Receiver<Job>,
     waiting: RefCell<VecDeque<Job>>,
     count: usize,
-    asked: Arc<AtomicUsize>,
+    shared: Arc<Shared>,
 }
 
 impl Desk {
@@ -155,7 +207,10 @@ impl Desk {
         if !asked.silent {
             send(&self.publish, "execute_input", json!({"code": asked.code, "execution_count": count}), request);
         }
-        self.asked.store(0, Ordering::SeqCst);
+        if asked.store_history && !asked.silent {
+            held(&self.shared.history).push((count, asked.code.clone()));
+        }
+        *held(&self.shared.running) = Some(request.clone());
         let result = session.execute(&asked.code, &mut |event| {
             if !asked.silent
                 && let Some((kind, content)) = output(event, count)
@@ -163,9 +218,15 @@ impl Desk {
                 send(&self.publish, kind, content, request);
             }
         });
+        let expressions = match &result {
+            Ok(()) => expressions(session, asked),
+            Err(_) => json!({}),
+        };
+        *held(&self.shared.running) = None;
         match result {
             Ok(()) => {
-                let content = json!({"status": "ok", "execution_count": count, "payload": [], "user_expressions": {}});
+                let content =
+                    json!({"status": "ok", "execution_count": count, "payload": [], "user_expressions": expressions});
                 send(&self.reply, "execute_reply", content, request);
             }
             Err(error) => {
@@ -213,6 +274,21 @@ impl Desk {
     }
 }
 
+/// The debug forms of the expressions that a client asks for with a cell.
+fn expressions(session: &mut Session, asked: &ExecuteRequest) -> Value {
+    let mut found = serde_json::Map::new();
+    for (name, expression) in asked.user_expressions.iter().flatten() {
+        let value = match session.debug_form(expression) {
+            Ok(text) => json!({"status": "ok", "data": {"text/plain": text}, "metadata": {}}),
+            Err(CellError { ename, evalue, traceback }) => {
+                json!({"status": "error", "ename": ename, "evalue": evalue, "traceback": traceback})
+            }
+        };
+        found.insert(name.clone(), value);
+    }
+    Value::Object(found)
+}
+
 fn output(event: Event, count: usize) -> Option<(&'static str, Value)> {
     let data = |bundle: &Bundle| serde_json::to_value(outputs::media(bundle)).unwrap_or_else(|_| json!({}));
     Some(match event {
@@ -229,6 +305,7 @@ fn output(event: Event, count: usize) -> Option<(&'static str, Value)> {
         Event::Update { data: bundle, id } => {
             ("update_display_data", json!({"data": data(&bundle), "metadata": {}, "transient": {"display_id": id}}))
         }
+        Event::Clear => ("clear_output", json!({"wait": true})),
         Event::Result { data: bundle } => {
             ("execute_result", json!({"data": data(&bundle), "metadata": {}, "execution_count": count}))
         }

@@ -1,0 +1,69 @@
+//! The kernel under the real clients: jupyter_client, nbclient, papermill, and JupyterLab in a browser.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{able, one_at_a_time, root, skip};
+
+/// A Python that has these modules.
+fn python(test: &str, modules: &[&str]) -> Option<PathBuf> {
+    let program = std::env::var_os("CLAIMLAB_PYTHON").map_or_else(|| PathBuf::from("python3"), PathBuf::from);
+    let imports = format!("import {}", modules.join(", "));
+    let found = Command::new(&program).args(["-c", &imports]).output().is_ok_and(|output| output.status.success());
+    if !found {
+        let why = format!("{} lacks one of {modules:?}; set CLAIMLAB_PYTHON to one that has them", program.display());
+        skip(test, &why, false);
+    }
+    found.then_some(program)
+}
+
+fn run(program: &Path, script: &str, arguments: &[&Path], folder: &Path) -> String {
+    let output = Command::new(program)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jupyter").join(script))
+        .arg(env!("CARGO_BIN_EXE_claimlab"))
+        .arg(folder)
+        .args(arguments)
+        .env("CLAIMLAB_HOME", folder.join("lab"))
+        .output()
+        .unwrap();
+    let told =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{told}");
+    println!("{told}");
+    told
+}
+
+#[test]
+fn the_kernel_keeps_its_promises_over_the_wire() {
+    let _one = one_at_a_time();
+    let test = "the_kernel_keeps_its_promises_over_the_wire";
+    let (true, Some(python)) = (able(test), python(test, &["jupyter_client", "zmq"])) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    run(&python, "protocol.py", &[], folder.path());
+}
+
+#[test]
+fn nbclient_and_papermill_execute_notebooks() {
+    let _one = one_at_a_time();
+    let test = "nbclient_and_papermill_execute_notebooks";
+    let (true, Some(python)) = (able(test), python(test, &["nbclient", "papermill"])) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let quickstart = root().join("notebooks/quickstart.ipynb");
+    run(&python, "notebooks.py", &[&quickstart], folder.path());
+}
+
+#[test]
+fn jupyterlab_runs_a_notebook_in_a_browser() {
+    let _one = one_at_a_time();
+    let test = "jupyterlab_runs_a_notebook_in_a_browser";
+    let (true, Some(python)) = (able(test), python(test, &["jupyterlab", "playwright"])) else { return };
+    let browsers = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+    let Some(browser) = browsers.iter().map(Path::new).find(|browser| browser.is_file()) else {
+        return skip(test, "there is no Chromium", false);
+    };
+    // Screenshots stay, so that a person can look at them.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("jupyterlab");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    run(&python, "lab.py", &[browser], &folder);
+}

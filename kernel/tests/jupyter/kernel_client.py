@@ -1,0 +1,106 @@
+"""One kernel under jupyter_client: start it, run cells, see every message."""
+
+import os
+import threading
+import time
+
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import KernelManager
+
+
+class Ran:
+    """What came of one cell."""
+
+    def __init__(self, reply, outputs, seconds):
+        self.reply, self.outputs, self.seconds = reply, outputs, seconds
+        self.status = reply["status"]
+
+    def of(self, kind):
+        return [content for found, content, _ in self.outputs if found == kind]
+
+    def text(self, name="stdout"):
+        return "".join(content["text"] for content in self.of("stream") if content["name"] == name)
+
+    def result(self):
+        results = self.of("execute_result")
+        return results[-1]["data"]["text/plain"] if results else None
+
+
+class Kernel:
+    """A kernel of its own, ended when the block ends."""
+
+    def __init__(self, program, folder, **environment):
+        self.manager = KernelManager()
+        self.manager._kernel_spec = KernelSpec(
+            argv=[program, "kernel", "--connection-file", "{connection_file}"],
+            display_name="ClaimLab (Rust)",
+            language="rust",
+            interrupt_mode="message",
+        )
+        self.began = time.monotonic()
+        self.manager.start_kernel(cwd=folder, env={**os.environ, **environment})
+        self.client = self.manager.client()
+        self.client.start_channels()
+
+    def __enter__(self):
+        self.client.wait_for_ready(timeout=600)
+        self.ready = time.monotonic() - self.began
+        return self
+
+    def __exit__(self, *_):
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=False)
+
+    def process(self):
+        return self.manager.provisioner.process.pid
+
+    def send(self, code, **options):
+        return self.client.execute(code, **options)
+
+    def collect(self, message, timeout=600, watch=None):
+        """Everything on iopub for a request until it is idle, and its reply."""
+        began, outputs = time.monotonic(), []
+        while True:
+            found = self.client.get_iopub_msg(timeout=timeout)
+            if found["parent_header"].get("msg_id") != message:
+                continue
+            kind, content = found["msg_type"], found["content"]
+            if kind == "status" and content["execution_state"] == "idle":
+                break
+            outputs.append((kind, content, time.monotonic() - began))
+            if watch:
+                watch(kind, content)
+        while True:
+            reply = self.client.get_shell_msg(timeout=timeout)
+            if reply["parent_header"].get("msg_id") == message:
+                return Ran(reply["content"], outputs, time.monotonic() - began)
+
+    def run(self, code, timeout=600, watch=None, **options):
+        return self.collect(self.send(code, **options), timeout, watch)
+
+    def ok(self, code, **options):
+        ran = self.run(code, **options)
+        assert ran.status == "ok", f"{code!r}: {ran.reply}"
+        return ran
+
+    def interrupt_after(self, seconds):
+        timer = threading.Timer(seconds, self.manager.interrupt_kernel)
+        timer.start()
+        return timer
+
+
+def children(pid):
+    """Every living descendant of a process."""
+    parents = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat") as stat:
+                    parents[int(entry)] = int(stat.read().rsplit(")", 1)[1].split()[1])
+            except (OSError, IndexError, ValueError):
+                pass
+    found, level = set(), {pid}
+    while level:
+        level = {child for child, parent in parents.items() if parent in level} - found
+        found |= level
+    return found
