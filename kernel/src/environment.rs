@@ -20,6 +20,11 @@ impl SessionFolder {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// This program, as the session started with it.
+    pub fn program(&self) -> PathBuf {
+        self.path.join("claimlab")
+    }
 }
 
 impl Drop for SessionFolder {
@@ -38,7 +43,9 @@ pub unsafe fn prepare() -> Result<SessionFolder> {
     let program = std::env::current_exe().context("cannot find the running program's own path")?;
     let tools = folder.path.join("bin");
     std::fs::create_dir(&tools).with_context(|| format!("cannot create {}", tools.display()))?;
-    std::os::unix::fs::symlink(&program, tools.join(standin::NAME)).context("cannot link the stand-in for cargo")?;
+    // Links of the session's own: the program may be built again while the session lives.
+    link_or_copy(&program, &tools.join(standin::NAME))?;
+    link_or_copy(&program, &folder.program())?;
     let root = sources::workspace()?;
     std::fs::copy(root.join("Cargo.lock"), folder.path.join("Cargo.lock"))
         .context("cannot copy the workspace's Cargo.lock; build the workspace once")?;
@@ -63,6 +70,12 @@ pub unsafe fn prepare() -> Result<SessionFolder> {
         std::env::set_var("EVCXR_CONFIG_DIR", &config);
     }
     Ok(folder)
+}
+
+fn link_or_copy(from: &Path, to: &Path) -> Result<()> {
+    std::fs::hard_link(from, to)
+        .or_else(|_| std::fs::copy(from, to).map(|_| ()))
+        .with_context(|| format!("cannot link {} to {}", from.display(), to.display()))
 }
 
 fn create() -> Result<SessionFolder> {

@@ -14,7 +14,8 @@ use crate::sources;
 
 /// Prints build progress on standard error.
 pub fn to_stderr(line: &str) {
-    eprintln!("{line}");
+    static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    eprintln!("[{:6.2}] {line}", BEGAN.get_or_init(std::time::Instant::now).elapsed().as_secs_f64());
 }
 
 /// Builds the shared library if it is not fresh; `progress` gets cargo's lines ("Compiling …") as they come.

@@ -89,9 +89,8 @@ impl Session {
         let outline = outline::ensure(progress)?;
         let library = Library::now()?;
         progress("Starting the compiler session");
-        let program = std::env::current_exe().context("cannot find the running program's own path")?;
         let socket = folder.path().join("cell.sock");
-        let mut command = Command::new(&program);
+        let mut command = Command::new(folder.program());
         command.env(child::CHILD_ENV, "1").env(KERNEL_ENV, "1").env(SOCKET_ENV, &socket);
         let (mut context, outputs) =
             EvalContext::with_subprocess_command(command).map_err(|error| anyhow!("evcxr did not start: {error}"))?;
@@ -232,7 +231,10 @@ impl Session {
 
     /// What is known of the name at a byte offset, as plain text.
     pub fn inspect(&mut self, code: &str, offset: usize) -> Option<String> {
-        self.context.0.hover_at(code, offset).ok().map(|(plain, _)| plain).filter(|text| !text.is_empty())
+        // evcxr looks at the text up to the cursor; the name under it may go on behind.
+        let rest = code.get(offset..).unwrap_or_default();
+        let name = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(rest.len());
+        self.context.0.hover_at(code, offset + name).ok().map(|(plain, _)| plain).filter(|text| !text.is_empty())
     }
 }
 
@@ -249,31 +251,31 @@ fn pump(
     report: &mut dyn FnMut(Event),
     idle: &mut dyn FnMut() -> Option<Event>,
 ) {
-    let mut printed = Printed { text: String::new(), total: 0 };
+    let mut printed = Printed::default();
     loop {
         let over = is_over();
         let mut nothing = true;
         while let Ok(line) = outputs.stdout.try_recv() {
             nothing = false;
             match Event::from_line(&line) {
-                Some(Event::Stream { stderr: false, text }) => printed.add(&text, report),
+                Some(Event::Stream { stderr, text }) => printed.add(stderr, &text, report),
                 Some(event) => {
                     printed.flush(report);
                     report(event);
                 }
-                None => printed.add(&(line + "\n"), report),
+                None => printed.add(false, &(line + "\n"), report),
             }
         }
-        printed.flush(report);
         // The filter in the child sends standard error as events; what comes here was written before it stood.
         while let Ok(line) = outputs.stderr.try_recv() {
             nothing = false;
-            report(Event::Stream { stderr: true, text: line + "\n" });
+            printed.add(true, &(line + "\n"), report);
         }
         if over && nothing {
-            return;
+            return printed.flush(report);
         }
         if nothing {
+            printed.flush(report);
             if let Some(event) = idle() {
                 report(event);
             }
@@ -282,16 +284,22 @@ fn pump(
     }
 }
 
-/// Joins printed lines into fewer messages, and stops at the most that is shown.
+/// Joins printed pieces into fewer messages, and stops at the most that is shown.
+#[derive(Default)]
 struct Printed {
+    stderr: bool,
     text: String,
     total: usize,
 }
 
 impl Printed {
-    fn add(&mut self, text: &str, report: &mut dyn FnMut(Event)) {
+    fn add(&mut self, stderr: bool, text: &str, report: &mut dyn FnMut(Event)) {
         if self.total > MOST {
             return;
+        }
+        if stderr != self.stderr {
+            self.flush(report);
+            self.stderr = stderr;
         }
         self.total += text.len();
         self.text.push_str(text);
@@ -305,7 +313,7 @@ impl Printed {
 
     fn flush(&mut self, report: &mut dyn FnMut(Event)) {
         if !self.text.is_empty() {
-            report(Event::Stream { stderr: false, text: std::mem::take(&mut self.text) });
+            report(Event::Stream { stderr: self.stderr, text: std::mem::take(&mut self.text) });
         }
     }
 }

@@ -67,7 +67,17 @@ pub fn sysroot() -> Result<PathBuf> {
 ///
 /// Looked for in `RUST_SRC_PATH`, in the toolchain (rustup's component `rust-src`), and where Debian's package
 /// puts them.
+///
+/// Asked first before the session's environment names their outline, and remembered.
 pub fn std_sources() -> Result<PathBuf> {
+    static FOUND: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
+    if let Some(found) = FOUND.get() {
+        return Ok(found.clone());
+    }
+    find_std_sources().map(|found| FOUND.get_or_init(|| found).clone())
+}
+
+fn find_std_sources() -> Result<PathBuf> {
     let has_core = |folder: &PathBuf| folder.join("core/src/lib.rs").is_file();
     if let Some(folder) = std::env::var_os("RUST_SRC_PATH").map(PathBuf::from).filter(has_core) {
         return Ok(folder);

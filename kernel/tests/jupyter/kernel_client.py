@@ -40,6 +40,7 @@ class Kernel:
         self.began = time.monotonic()
         self.manager.start_kernel(cwd=folder, env={**os.environ, **environment})
         self.client = self.manager.client()
+        self.passed_over = {"iopub": [], "shell": []}
         self.client.start_channels()
 
     def __enter__(self):
@@ -57,25 +58,33 @@ class Kernel:
     def send(self, code, **options):
         return self.client.execute(code, **options)
 
-    def collect(self, message, timeout=600, watch=None):
+    def next_of(self, channel, message, timeout):
+        """The next message on a channel that answers a request; others wait for whoever asks for them."""
+        waiting = self.passed_over[channel]
+        for place, found in enumerate(waiting):
+            if found["parent_header"].get("msg_id") == message:
+                return waiting.pop(place)
+        get = self.client.get_iopub_msg if channel == "iopub" else self.client.get_shell_msg
+        while True:
+            found = get(timeout=timeout)
+            if found["parent_header"].get("msg_id") == message:
+                return found
+            waiting.append(found)
+
+    def collect(self, message, timeout=300, watch=None):
         """Everything on iopub for a request until it is idle, and its reply."""
         began, outputs = time.monotonic(), []
         while True:
-            found = self.client.get_iopub_msg(timeout=timeout)
-            if found["parent_header"].get("msg_id") != message:
-                continue
+            found = self.next_of("iopub", message, timeout)
             kind, content = found["msg_type"], found["content"]
             if kind == "status" and content["execution_state"] == "idle":
                 break
             outputs.append((kind, content, time.monotonic() - began))
             if watch:
                 watch(kind, content)
-        while True:
-            reply = self.client.get_shell_msg(timeout=timeout)
-            if reply["parent_header"].get("msg_id") == message:
-                return Ran(reply["content"], outputs, time.monotonic() - began)
+        return Ran(self.next_of("shell", message, timeout)["content"], outputs, time.monotonic() - began)
 
-    def run(self, code, timeout=600, watch=None, **options):
+    def run(self, code, timeout=300, watch=None, **options):
         return self.collect(self.send(code, **options), timeout, watch)
 
     def ok(self, code, **options):

@@ -95,17 +95,13 @@ def protocol(kernel):
         (kernel.client.is_complete("1 + 1"), lambda c: c["status"] == "complete"),
         (kernel.client.comm_info(), lambda c: c["comms"] == {}),
         (kernel.client.complete("lab_is_not_here; Lab::op", 24), lambda c: any(m.startswith("open") for m in c["matches"])),
-        (kernel.client.inspect("Lab::open", 7), lambda c: c["found"] and "fn open" in c["data"]["text/plain"]),
+        (kernel.client.inspect("Lab::open", 7), lambda c: c["found"] and "CLAIMLAB_HOME" in c["data"]["text/plain"]),
     ]:
-        while True:
-            reply = kernel.client.get_shell_msg(timeout=60)
-            if reply["parent_header"].get("msg_id") == request:
-                break
+        reply = kernel.next_of("shell", request, 120)
         assert check(reply["content"]), reply["content"]
     message = kernel.send(SLOW.format(2500))
     time.sleep(1.2)
     began = time.monotonic()
-    kernel.manager.client_factory
     info = kernel.client.session.msg("kernel_info_request")
     kernel.client.control_channel.send(info)
     reply = kernel.client.get_control_msg(timeout=5)
