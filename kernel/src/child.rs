@@ -99,7 +99,12 @@ fn pump(mut real: File, mut out: File, mut err: File) {
         let mut lines = Vec::new();
         if ready[0] {
             match out.read(&mut buffer) {
-                Ok(0) | Err(_) => return,
+                Ok(0) | Err(_) => {
+                    // Nothing that this process does from here on could be seen, its end included.
+                    let text = "the cell closed its standard output, by which results reach the notebook\n".to_owned();
+                    let _ = writeln!(real, "{}", Event::Stream { stderr: true, text }.to_line());
+                    std::process::exit(1);
+                }
                 Ok(n) => lines = filter.feed(&buffer[..n]),
             }
             if lines.iter().any(|line| line == COMPLETE) {

@@ -65,8 +65,7 @@ pub fn ensure(progress: &dyn Fn(&str)) -> Result<()> {
 /// place it would make half of the tree look changed.
 pub fn as_if_typed(command: &mut Command) {
     let prefixes = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
-    let names =
-        ["CARGO_PRIMARY_PACKAGE", "CARGO_TARGET_DIR", "RUSTFLAGS", "RUSTC_WRAPPER", "RUSTC", "LD_LIBRARY_PATH"];
+    let names = ["CARGO_PRIMARY_PACKAGE", "CARGO_TARGET_DIR", "RUSTFLAGS", "RUSTC_WRAPPER", "RUSTC", "LD_LIBRARY_PATH"];
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if prefixes.iter().any(|prefix| text.starts_with(prefix)) || names.contains(&text.as_ref()) {

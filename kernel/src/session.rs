@@ -104,11 +104,16 @@ impl Session {
         let mut failed = None;
         let evaluated = std::thread::scope(|scope| {
             let evaluation = scope.spawn(|| context.eval_with_state(&code, state));
-            pump(&outputs, || evaluation.is_finished(), &mut |event| match event {
-                Event::Stream { text, .. } => eprint!("{text}"),
-                Event::Failed { how } => failed = Some(how),
-                _ => {}
-            }, &mut || None);
+            pump(
+                &outputs,
+                || evaluation.is_finished(),
+                &mut |event| match event {
+                    Event::Stream { text, .. } => eprint!("{text}"),
+                    Event::Failed { how } => failed = Some(how),
+                    _ => {}
+                },
+                &mut || None,
+            );
             evaluation.join()
         });
         match evaluated {
@@ -180,17 +185,22 @@ impl Session {
         let mut log = BuildLog::of(folder.path());
         let result = std::thread::scope(|scope| {
             let evaluation = scope.spawn(|| context.0.execute(code));
-            pump(&outputs.0, || evaluation.is_finished(), &mut |event| {
-                match &event {
-                    Event::Failed { how } => {
-                        failed = Some(*how);
-                        return;
+            pump(
+                &outputs.0,
+                || evaluation.is_finished(),
+                &mut |event| {
+                    match &event {
+                        Event::Failed { how } => {
+                            failed = Some(*how);
+                            return;
+                        }
+                        Event::Stream { stderr: true, text } => errors.push_str(text),
+                        _ => {}
                     }
-                    Event::Stream { stderr: true, text } => errors.push_str(text),
-                    _ => {}
-                }
-                report(event);
-            }, &mut || log.read());
+                    report(event);
+                },
+                &mut || log.read(),
+            );
             evaluation.join()
         });
         log.finish().into_iter().for_each(&mut *report);

@@ -80,9 +80,7 @@ impl Progress {
         let last = self.drawn.load(Ordering::Relaxed);
         let due = if last == 0 { PATIENCE } else { Duration::from_millis(last) + REDRAW };
         let milliseconds = u64::try_from(now.as_millis()).unwrap_or(u64::MAX).max(1);
-        if now >= due
-            && self.drawn.compare_exchange(last, milliseconds, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-        {
+        if now >= due && self.drawn.compare_exchange(last, milliseconds, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             self.draw(now, last == 0);
         }
     }
@@ -97,7 +95,8 @@ impl Progress {
             let mut terminal = self.terminal.lock().unwrap_or_else(PoisonError::into_inner);
             let bar = terminal.get_or_insert_with(|| {
                 let bar = ProgressBar::new(self.total);
-                let style = ProgressStyle::with_template("{bar:24} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+                let style =
+                    ProgressStyle::with_template("{bar:24} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
                 bar.set_style(style);
                 bar
             });

@@ -26,8 +26,28 @@ macro_rules! show_debug {
 }
 
 show_debug!(
-    (), bool, char, str, String, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize, f32, f64,
-    std::path::Path, std::path::PathBuf, std::time::Duration
+    (),
+    bool,
+    char,
+    str,
+    String,
+    i8,
+    i16,
+    i32,
+    i64,
+    i128,
+    isize,
+    u8,
+    u16,
+    u32,
+    u64,
+    u128,
+    usize,
+    f32,
+    f64,
+    std::path::Path,
+    std::path::PathBuf,
+    std::time::Duration
 );
 
 /// The same for what holds values, as long as each of them has a debug form.

@@ -172,8 +172,7 @@ mod tests {
         let cells: Vec<(usize, String)> = vec![(1, "let a = 1;".into()), (2, "a".into()), (3, "let b = a;".into())];
         let tail = HistoryRequest::Tail { n: 2, output: false, raw: true };
         assert_eq!(history(&cells, &tail), [serde_json::json!([0, 2, "a"]), serde_json::json!([0, 3, "let b = a;"])]);
-        let search =
-            HistoryRequest::Search { pattern: "let*".into(), unique: false, output: true, raw: true, n: 1 };
+        let search = HistoryRequest::Search { pattern: "let*".into(), unique: false, output: true, raw: true, n: 1 };
         assert_eq!(history(&cells, &search), [serde_json::json!([0, 3, ["let b = a;", ""]])]);
         let range = HistoryRequest::Range { session: None, start: 1, stop: 2, output: false, raw: true };
         assert_eq!(history(&cells, &range).len(), 1);

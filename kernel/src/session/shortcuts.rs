@@ -14,7 +14,8 @@ impl Session {
         if code == ":vars" {
             return Some(self.variables());
         }
-        let query = code.strip_prefix(":sql").filter(|rest| rest.starts_with(char::is_whitespace) || rest.is_empty())?;
+        let query =
+            code.strip_prefix(":sql").filter(|rest| rest.starts_with(char::is_whitespace) || rest.is_empty())?;
         let query = query.trim().trim_end_matches(';');
         if query.is_empty() {
             return Some(Err(CellError::new("Error", ":sql needs a query, for example `:sql SELECT * FROM scores`")));
@@ -55,7 +56,11 @@ fn short(kind: &str) -> String {
 
 fn table(rows: &[(String, String, String)]) -> Bundle {
     let escape = |text: &str| {
-        text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
+        text.replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;")
+            .replace('"', "&quot;")
+            .replace('\'', "&#39;")
     };
     let mut html = String::from("<table><thead><tr><th>variable</th><th>type</th><th>content</th></tr></thead><tbody>");
     let mut plain = String::new();

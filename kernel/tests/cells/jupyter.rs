@@ -26,8 +26,7 @@ fn run(program: &Path, script: &str, arguments: &[&Path], folder: &Path) -> Stri
         .env("CLAIMLAB_HOME", folder.join("lab"))
         .output()
         .unwrap();
-    let told =
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{told}");
     println!("{told}");
     told
