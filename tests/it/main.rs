@@ -4,12 +4,16 @@
 mod bad_input;
 mod golden_metrics;
 mod imports;
+mod human_labels;
 mod lexical;
-mod lexical_pairs;
 mod lucene;
 mod metric_properties;
+mod models_as_checkers;
+mod parsing;
 mod real_files;
+mod speed;
 mod spine;
+mod statistics;
 
 use std::path::PathBuf;
 
