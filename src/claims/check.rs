@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Statement;
 use super::check_lexical::LexicalChecker;
+use super::check_likelihood::LikelihoodChecker;
 use super::check_model::ModelChecker;
 use super::check_nli::NliChecker;
 use super::vote::Vote;
@@ -105,6 +106,14 @@ impl Checker {
     pub fn explained(model: &LanguageModel, claims: usize) -> Self {
         let name = format!("{} ×{} explained", model.name(), claims.max(1));
         Self::new(&name, Arc::new(ModelChecker::new(model, claims, true)))
+    }
+
+    /// A local language model that weighs the three labels as replies to the question of [`single`](Self::single)
+    /// instead of writing one: every check has a label and probabilities. Models behind an API that tells no
+    /// log-probabilities fail every check.
+    #[must_use]
+    pub fn likelihood(model: &LanguageModel) -> Self {
+        Self::new(&format!("{} likelihood", model.name()), Arc::new(LikelihoodChecker::new(model)))
     }
 
     /// A classifier of premise and hypothesis. Long premises are read in windows of whole sentences, each of which

@@ -5,6 +5,7 @@
 
 mod check;
 mod check_lexical;
+mod check_likelihood;
 mod check_model;
 mod check_nli;
 mod extract;

@@ -3,8 +3,8 @@
 
 mod bad_input;
 mod golden_metrics;
-mod imports;
 mod human_labels;
+mod imports;
 mod lexical;
 mod lucene;
 mod metric_properties;
