@@ -111,7 +111,7 @@ impl Block {
                 || Some(leave_one_out.iter().map(|row| row[column]).filter(|value| !value.is_nan()).collect());
             let ends = if enough { settings.interval(&mut draws, estimate, &without) } else { None };
             let pattern = self.pattern_of[column];
-            let counts = || (0..self.clusters).map(|row| self.counts[row * self.patterns + pattern]);
+            let counts = || (0..self.clusters).map(move |row| self.counts[row * self.patterns + pattern]);
             let interval = Interval {
                 mean: estimate,
                 low: ends.map(|ends| ends.0),

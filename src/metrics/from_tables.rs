@@ -81,28 +81,22 @@ fn table(
     outcomes: &[[(Metric, Outcome); 11]],
     checker: &str,
 ) -> Result<Scores> {
-    let n = Metric::ALL.len();
     let answers = &places.answers;
-    let spread = |pick: &dyn Fn(&Answer<'_>) -> usize| -> Vec<usize> {
-        answers.iter().flat_map(|answer| std::iter::repeat_n(pick(answer), n)).collect()
-    };
-    let each = |pick: fn(&Answer<'_>) -> &str| -> Vec<&str> {
-        answers.iter().flat_map(|answer| std::iter::repeat_n(pick(answer), n)).collect()
-    };
     let all = || outcomes.iter().flatten();
     let mut table = FrameBuilder::new()
-        .text("system", &each(|answer| answer.system))
-        .text("question_id", &each(|answer| answer.question))
+        .text("system", &answers.iter().flat_map(|answer| [answer.system; 11]).collect::<Vec<_>>())
+        .text("question_id", &answers.iter().flat_map(|answer| [answer.question; 11]).collect::<Vec<_>>())
         .integer("attempt", &answers.iter().flat_map(|answer| [answer.attempt; 11]).collect::<Vec<_>>())
         .text("metric", &all().map(|(metric, _)| metric.as_str()).collect::<Vec<_>>())
-        .text("checker", &vec![checker; answers.len() * n])
+        .text("checker", &vec![checker; outcomes.len() * Metric::ALL.len()])
         .number("value", &all().map(|(_, outcome)| outcome.value()).collect::<Vec<_>>())
         .text_or_null("undefined", &all().map(|(_, outcome)| outcome.undefined()).collect::<Vec<_>>());
     let frame = questions.frame();
     let ids = texts(frame, "question_id")?;
     let rows: HashMap<&str, usize> =
         ids.iter().enumerate().filter_map(|(row, id)| Some((id.as_deref()?, row))).collect();
-    let row_of = spread(&|answer| rows.get(answer.question).copied().unwrap_or(usize::MAX));
+    let row_of: Vec<usize> =
+        answers.iter().flat_map(|answer| [rows.get(answer.question).copied().unwrap_or(usize::MAX); 11]).collect();
     for name in CARRIED.into_iter().filter(|name| frame.column(name).is_ok()) {
         let values = texts(frame, name)?;
         let column: Vec<Option<&str>> = row_of.iter().map(|row| values.get(*row)?.as_deref()).collect();

@@ -1,7 +1,7 @@
 //! Running systems and keeping every table on the way.
 
-use polars::prelude::{DataFrame, IntoLazy, SortMultipleOptions, col, lit};
-use polars::prelude::{DataType, PlSmallStr, Series, UnionArgs, concat as concat_lazy};
+use polars::prelude::{DataFrame, DataType, IntoLazy, PlSmallStr, Series, SortMultipleOptions, col, lit};
+use polars::prelude::concat as concat_lazy;
 use serde_json::{Value, json};
 
 use crate::claims::{Checker, Extractor, Work};
@@ -211,7 +211,7 @@ fn stack(frames: Vec<DataFrame>) -> Result<DataFrame> {
         }
         parts.push(frame.select(columns.iter().map(|(name, _)| name.clone()))?.lazy());
     }
-    Ok(concat_lazy(parts, UnionArgs { to_supertypes: true, ..UnionArgs::default() })?.collect()?)
+    Ok(concat_lazy(parts, Default::default())?.collect()?)
 }
 
 impl Evaluation {

@@ -199,8 +199,8 @@ fn imputed(answers: &[Answer], rates: (f64, f64), seed: u64) -> Option<Vec<Answe
     let mut chances: BTreeMap<(&str, usize), Chances> = BTreeMap::new();
     for answer in answers {
         for direction in 0..4 {
-            let owner = if direction == 3 { &answer.1 } else { &answer.0 };
-            if !chances.contains_key(&(owner.as_str(), direction)) {
+            let owner = if direction == 3 { answer.1.as_str() } else { answer.0.as_str() };
+            if !chances.contains_key(&(owner, direction)) {
                 let share = entailed_share(answers, owner, direction);
                 chances.insert((owner, direction), Chances::new(share, rates)?);
             }
@@ -233,7 +233,8 @@ fn entailed_share(answers: &[Answer], owner: &str, direction: usize) -> f64 {
         called += f64::from(u8::from(*label == Some(Label::Entailment)));
     };
     for (system, retriever, _, labels) in answers {
-        if owner != if direction == 3 { retriever } else { system } {
+        let own = if direction == 3 { retriever } else { system };
+        if owner != own {
             continue;
         }
         match direction {
