@@ -4,6 +4,7 @@
 //! carried along, so that slicing by anything a user adds is always possible.
 
 mod column;
+mod direction;
 mod html;
 mod label;
 mod rows;
@@ -12,6 +13,7 @@ mod store;
 mod tables;
 
 pub use column::{Column, Kind, validate};
+pub use direction::Direction;
 pub use html::{escape, frame_to_html};
 pub use label::Label;
 pub use rows::{FrameBuilder, distinct, floats, integers, texts};
