@@ -20,11 +20,13 @@
 //! The rooms, from the bottom up, are listed in `ARCHITECTURE.md`; [`prelude`] lists what a notebook cell needs.
 
 pub mod analysis;
+pub mod calibration;
 pub mod claims;
 pub mod dataset;
 pub mod error;
 pub mod figure;
 pub mod generation;
+pub mod judging;
 pub mod lab;
 pub mod metrics;
 pub mod model;

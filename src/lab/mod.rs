@@ -1,9 +1,11 @@
 //! The session: a folder, and what was computed into it.
 
 mod fingerprint;
+mod ledger;
 mod store;
 
 pub use fingerprint::Fingerprint;
+pub use ledger::{Entry, Ledger};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -4,15 +4,24 @@
 //! carried along, so that slicing by anything a user adds is always possible.
 
 mod column;
+mod exchange;
 mod html;
+mod judging_set;
+mod judging_tables;
 mod label;
 mod rows;
 mod show;
 mod store;
 mod tables;
+mod verdict;
 
 pub use column::{Column, Kind, validate};
+pub use exchange::{read_jsonl_text, read_table, write_table};
 pub use html::{escape, frame_to_html};
+pub use judging_set::JudgingSet;
+pub use judging_tables::{
+    Attempts, Criteria, CriterionFindings, CriterionLabels, JudgeScores, Proposals, ReviewItems, Tasks, Verdicts,
+};
 pub use label::Label;
 pub use rows::{FrameBuilder, distinct, floats, integers, texts};
 pub use show::Show;
@@ -20,3 +29,4 @@ pub use store::{read_csv_text, read_parquet, write_parquet};
 pub use tables::{
     Checks, Chunks, Claims, GenerationRun, HumanLabels, LabelledClaims, QaPairs, RetrievalRun, Scores, Summary,
 };
+pub use verdict::{Verdict, prompt_label};

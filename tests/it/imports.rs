@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// What a room may import, from the bottom up; `error` and `signal` are open to all.
-const ROOMS: [(&str, &[&str]); 14] = [
+const ROOMS: [(&str, &[&str]); 16] = [
     ("table", &[]),
     ("text", &[]),
     ("lab", &["table", "dataset"]),
@@ -12,8 +12,11 @@ const ROOMS: [(&str, &[&str]); 14] = [
     ("retrieval", &["dataset", "model", "lab", "table"]),
     ("generation", &["retrieval", "model", "lab", "table", "text"]),
     ("claims", &["model", "lab", "table", "text"]),
+    ("judging", &["model", "lab", "table", "text"]),
     ("metrics", &["table"]),
     ("analysis", &["table"]),
+    // Its frozen files and records are the lab's; it still sees no model.
+    ("calibration", &["table", "analysis", "metrics", "lab"]),
     ("figure", &["table", "analysis", "metrics"]),
     (
         "study",
