@@ -53,6 +53,7 @@
 
 mod aggregate;
 mod claims;
+mod classification;
 mod from_tables;
 mod matrix;
 mod metric;
@@ -61,6 +62,7 @@ mod truth;
 
 pub use aggregate::{pairwise_sum, percent};
 pub use claims::{Mode, Outcome, Reason, score};
+pub use classification::{Agreement, ConfusionMatrix};
 pub use from_tables::score_run;
 pub use matrix::{LabelMatrices, Matrix, ShapeError};
 pub use metric::{Group, Metric};
