@@ -91,8 +91,8 @@ fn coverage_is_near_nominal_on_simulated_clusters_of_unequal_size() {
 #[test]
 fn pairs_are_the_shared_clusters_and_weigh_alike() {
     // Question 0 has two attempts on side a (mean 0.5); question 5 is on side a only.
-    let a = [(0, 0.0), (0, 1.0), (1, 1.0), (5, 0.0)];
-    let b = [(1, 0.5), (0, 0.25), (7, 1.0), (8, 1.0)];
+    let a = [(0.0, 0), (1.0, 0), (1.0, 1), (0.0, 5)];
+    let b = [(0.5, 1), (0.25, 0), (1.0, 7), (1.0, 8)];
     let difference = paired_difference(&a, &b, 500, 0.95, 1).unwrap();
     assert_eq!((difference.pairs, difference.only_a, difference.only_b), (2, 1, 2));
     assert_eq!(difference.interval.mean, (0.25 + 0.5) / 2.0);
@@ -103,8 +103,8 @@ fn pairs_are_the_shared_clusters_and_weigh_alike() {
 
 #[test]
 fn a_constant_gain_is_certain_whatever_the_questions() {
-    let b: Vec<_> = (0..50).map(|i| (i, (i % 8) as f64 / 16.0)).collect();
-    let a: Vec<_> = b.iter().map(|(question, value)| (*question, value + 0.25)).collect();
+    let b: Vec<_> = (0..50).map(|i| ((i % 8) as f64 / 16.0, i)).collect();
+    let a: Vec<_> = b.iter().map(|(value, question)| (value + 0.25, *question)).collect();
     let difference = paired_difference(&a, &b, 300, 0.99, 9).unwrap();
     assert_eq!((difference.interval.mean, bounds(difference.interval)), (0.25, (0.25, 0.25)));
 }
@@ -112,8 +112,37 @@ fn a_constant_gain_is_certain_whatever_the_questions() {
 #[test]
 fn pairing_degenerates_without_panic() {
     assert_eq!(paired_difference(&[], &[], 100, 0.95, 0), None);
-    assert_eq!(paired_difference(&[(0, 1.0)], &[(1, 1.0)], 100, 0.95, 0), None);
-    assert_eq!(paired_difference(&[(0, f64::INFINITY)], &[(0, 1.0)], 100, 0.95, 0), None);
-    let one = paired_difference(&[(0, 1.0)], &[(0, 0.5), (1, f64::NAN)], 100, 0.95, 0).unwrap();
+    assert_eq!(paired_difference(&[(1.0, 0)], &[(1.0, 1)], 100, 0.95, 0), None);
+    assert_eq!(paired_difference(&[(f64::INFINITY, 0)], &[(1.0, 0)], 100, 0.95, 0), None);
+    let one = paired_difference(&[(1.0, 0)], &[(0.5, 0), (f64::NAN, 1)], 100, 0.95, 0).unwrap();
     assert_eq!((one.interval.mean, one.interval.low, one.pairs, one.only_b), (0.5, None, 1, 1));
+}
+
+#[test]
+fn corrected_intervals_lean_away_from_the_long_tail_and_stay_within_the_values() {
+    let values: Vec<(f64, usize)> = (0..40).map(|i| (if i % 8 == 0 { 1.0 } else { 0.0 }, i)).collect();
+    let plain = Bootstrap::new().mean(&values).unwrap();
+    let corrected = Bootstrap::new().bca().mean(&values).unwrap();
+    assert_eq!(plain.mean, corrected.mean);
+    assert!(corrected.high > plain.high, "{corrected:?} {plain:?}");
+    assert!(bounds(corrected).0 >= 0.0 && bounds(corrected).1 <= 1.0);
+    let constant = Bootstrap::new().bca().mean(&[(0.5, 0), (0.5, 1), (0.5, 2)]).unwrap();
+    assert_eq!(bounds(constant), (0.5, 0.5));
+}
+
+#[test]
+fn a_statistic_that_often_does_not_exist_has_no_interval() {
+    let settings = Bootstrap::new().resamples(200);
+    assert_eq!(settings.statistic(10, &|drawn| (drawn[0] % 2 == 0).then_some(1.0)), None);
+    assert_eq!(settings.statistic(10, &|_| Some(0.25)), Some((0.25, 0.25)));
+    assert_eq!(settings.statistic(1, &|_| Some(0.25)), None);
+}
+
+#[test]
+fn quantiles_interpolate_between_the_two_nearest() {
+    for (q, expected) in [(0.0, 1.0), (1.0, 4.0), (0.5, 2.5), (0.25, 1.75)] {
+        assert_eq!(quantile(&mut [4.0, 1.0, 3.0, 2.0], q), Some(expected));
+    }
+    assert_eq!(quantile(&mut [], 0.5), None);
+    assert_eq!(quantile(&mut [1.0], f64::NAN), None);
 }

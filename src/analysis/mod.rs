@@ -1,7 +1,18 @@
-//! Slices and intervals: what the questions say about all questions like them.
+//! Slices, intervals and tests: what the questions say about all questions like them.
 
 mod bootstrap;
+mod compare;
+mod multiplicity;
+mod normal;
+mod paired;
+mod prevalence;
+mod proportion;
+mod resample;
 mod summary;
 
-pub use bootstrap::{Interval, PairedDifference, cluster_bootstrap, paired_difference};
-pub use summary::summarize;
+pub use bootstrap::{Bootstrap, Interval, PairedDifference, cluster_bootstrap, paired_difference};
+pub use multiplicity::{benjamini_hochberg, holm};
+pub use paired::{SignFlip, mcnemar, sign_flip};
+pub use prevalence::{Corrected, prediction_powered, rogan_gladen};
+pub use proportion::{minimum_detectable_difference, wilson};
+pub use summary::{FEW, summarize};

@@ -1,73 +1,9 @@
 //! The verdicts about one answer, in the four directions that the metrics read.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::table::Label;
-
-/// One of the four label matrices; its name says whose claims are checked, and against which text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Matrix {
-    /// Response claims against the reference answer: which are correct?
-    #[doc(alias = "answer2response")]
-    ResponseVsReference,
-    /// Reference claims against the response: which does it state?
-    #[doc(alias = "response2answer")]
-    ReferenceVsResponse,
-    /// Response claims against every retrieved chunk: which are grounded?
-    #[doc(alias = "retrieved2response")]
-    ResponseVsChunks,
-    /// Reference claims against every retrieved chunk: which were retrieved?
-    #[doc(alias = "retrieved2answer")]
-    ReferenceVsChunks,
-}
-
-impl Matrix {
-    /// The name of the direction in tables and messages, such as `response_vs_chunks`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Matrix::ResponseVsReference => "response_vs_reference",
-            Matrix::ReferenceVsResponse => "reference_vs_response",
-            Matrix::ResponseVsChunks => "response_vs_chunks",
-            Matrix::ReferenceVsChunks => "reference_vs_chunks",
-        }
-    }
-
-    /// The name of the matrix in RAGChecker's files, such as `retrieved2response` (premise, then claims).
-    pub fn ragchecker_name(self) -> &'static str {
-        match self {
-            Matrix::ResponseVsReference => "answer2response",
-            Matrix::ReferenceVsResponse => "response2answer",
-            Matrix::ResponseVsChunks => "retrieved2response",
-            Matrix::ReferenceVsChunks => "retrieved2answer",
-        }
-    }
-
-    /// Whose claims are checked: `response` or `reference`.
-    fn side(self) -> &'static str {
-        match self {
-            Matrix::ResponseVsReference | Matrix::ResponseVsChunks => "response",
-            Matrix::ReferenceVsResponse | Matrix::ReferenceVsChunks => "reference",
-        }
-    }
-
-    /// What every claim is checked against, in words.
-    fn premise(self) -> &'static str {
-        match self {
-            Matrix::ResponseVsReference => "the reference answer",
-            Matrix::ReferenceVsResponse => "the response",
-            Matrix::ResponseVsChunks | Matrix::ReferenceVsChunks => "every chunk",
-        }
-    }
-}
-
-impl fmt::Display for Matrix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+use crate::table::{Direction, Label};
 
 /// Every verdict about one answer to one question: what the eleven metrics are computed from.
 ///
@@ -139,8 +75,8 @@ impl LabelMatrices {
     /// ```
     pub fn validate(&self) -> Result<(), ShapeError> {
         let lists = [
-            (Matrix::ResponseVsReference, self.response_vs_reference.len(), self.n_response_claims),
-            (Matrix::ReferenceVsResponse, self.reference_vs_response.len(), self.n_reference_claims),
+            (Direction::ResponseVsReference, self.response_vs_reference.len(), self.n_response_claims),
+            (Direction::ReferenceVsResponse, self.reference_vs_response.len(), self.n_reference_claims),
         ];
         for (matrix, found, expected) in lists {
             if found != expected {
@@ -148,8 +84,8 @@ impl LabelMatrices {
             }
         }
         let grids = [
-            (Matrix::ResponseVsChunks, &self.response_vs_chunks, self.n_response_claims),
-            (Matrix::ReferenceVsChunks, &self.reference_vs_chunks, self.n_reference_claims),
+            (Direction::ResponseVsChunks, &self.response_vs_chunks, self.n_response_claims),
+            (Direction::ReferenceVsChunks, &self.reference_vs_chunks, self.n_reference_claims),
         ];
         for (matrix, grid, expected) in grids {
             if grid.len() != expected {
@@ -164,13 +100,14 @@ impl LabelMatrices {
     }
 
     /// Whether any check in this matrix failed.
-    pub(crate) fn has_unknown(&self, matrix: Matrix) -> bool {
+    pub(crate) fn has_unknown(&self, matrix: Direction) -> bool {
         let unknown = |labels: &Vec<Option<Label>>| labels.contains(&None);
         match matrix {
-            Matrix::ResponseVsReference => unknown(&self.response_vs_reference),
-            Matrix::ReferenceVsResponse => unknown(&self.reference_vs_response),
-            Matrix::ResponseVsChunks => self.response_vs_chunks.iter().any(unknown),
-            Matrix::ReferenceVsChunks => self.reference_vs_chunks.iter().any(unknown),
+            Direction::ResponseVsReference => unknown(&self.response_vs_reference),
+            Direction::ReferenceVsResponse => unknown(&self.reference_vs_response),
+            Direction::ResponseVsChunks => self.response_vs_chunks.iter().any(unknown),
+            Direction::ReferenceVsChunks => self.reference_vs_chunks.iter().any(unknown),
+            Direction::ClaimVsContextUnit => false,
         }
     }
 }
@@ -187,7 +124,7 @@ pub enum ShapeError {
     )]
     Missing {
         /// Which matrix.
-        matrix: Matrix,
+        matrix: Direction,
     },
     /// A list has not one label a claim.
     #[error(
@@ -196,7 +133,7 @@ pub enum ShapeError {
     )]
     Length {
         /// Which matrix.
-        matrix: Matrix,
+        matrix: Direction,
         /// How many labels there are.
         found: usize,
         /// How many claims there are.
@@ -209,7 +146,7 @@ pub enum ShapeError {
     )]
     Rows {
         /// Which matrix.
-        matrix: Matrix,
+        matrix: Direction,
         /// How many rows there are.
         found: usize,
         /// How many claims there are.
@@ -222,7 +159,7 @@ pub enum ShapeError {
     )]
     Row {
         /// Which matrix.
-        matrix: Matrix,
+        matrix: Direction,
         /// The row at fault, from 0: the index of its claim.
         row: usize,
         /// How many labels the row has.
@@ -243,7 +180,7 @@ fn were(n: usize, noun: &str) -> String {
 }
 
 /// `the response has 3 claims`.
-fn claims(n: usize, matrix: Matrix) -> String {
+fn claims(n: usize, matrix: Direction) -> String {
     format!("the {} has {}", matrix.side(), count(n, "claim"))
 }
 
@@ -287,7 +224,7 @@ mod tests {
              check every reference claim against every chunk"
         );
         assert_eq!(
-            ShapeError::Missing { matrix: Matrix::ReferenceVsChunks }.to_string(),
+            ShapeError::Missing { matrix: Direction::ReferenceVsChunks }.to_string(),
             "reference_vs_chunks (retrieved2answer) is missing; check every reference claim against every chunk, \
              or score without the metrics that need it"
         );

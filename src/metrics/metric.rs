@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::matrix::Matrix;
+use crate::table::Direction;
 
 /// One of RAGChecker's eleven metrics (Ru et al. 2024).
 ///
@@ -243,8 +243,8 @@ impl Metric {
     }
 
     /// The matrices it reads: the checks that must be paid for to have it.
-    pub fn needs(self) -> &'static [Matrix] {
-        use Matrix::{ReferenceVsChunks, ReferenceVsResponse, ResponseVsChunks, ResponseVsReference};
+    pub fn needs(self) -> &'static [Direction] {
+        use Direction::{ReferenceVsChunks, ReferenceVsResponse, ResponseVsChunks, ResponseVsReference};
         match self {
             Metric::Precision => &[ResponseVsReference],
             Metric::Recall => &[ReferenceVsResponse],

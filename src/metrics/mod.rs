@@ -64,6 +64,6 @@ pub use aggregate::{pairwise_sum, percent};
 pub use claims::{Mode, Outcome, Reason, score};
 pub use classification::{Agreement, ConfusionMatrix};
 pub use from_tables::score_run;
-pub use matrix::{LabelMatrices, Matrix, ShapeError};
+pub use matrix::{LabelMatrices, ShapeError};
 pub use metric::{Group, Metric};
 pub use ragchecker::{RagCheckerLabels, ReadError};

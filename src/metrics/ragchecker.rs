@@ -4,24 +4,24 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::claims::Mode;
-use super::matrix::{LabelMatrices, Matrix, ShapeError};
-use crate::table::Label;
+use super::matrix::{LabelMatrices, ShapeError};
+use crate::table::{Direction, Label};
 
 /// The four matrices of one result in a RAGChecker file, as written there.
 ///
 /// Other fields of the result are ignored; a matrix that is absent or null is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RagCheckerLabels {
-    /// Response claims against the reference answer: [`Matrix::ResponseVsReference`].
+    /// Response claims against the reference answer: [`Direction::ResponseVsReference`].
     #[serde(default)]
     pub answer2response: Option<Vec<Option<String>>>,
-    /// Reference claims against the response: [`Matrix::ReferenceVsResponse`].
+    /// Reference claims against the response: [`Direction::ReferenceVsResponse`].
     #[serde(default)]
     pub response2answer: Option<Vec<Option<String>>>,
-    /// Response claims (rows) against chunks (columns): [`Matrix::ResponseVsChunks`].
+    /// Response claims (rows) against chunks (columns): [`Direction::ResponseVsChunks`].
     #[serde(default)]
     pub retrieved2response: Option<Vec<Vec<Option<String>>>>,
-    /// Reference claims (rows) against chunks (columns): [`Matrix::ReferenceVsChunks`].
+    /// Reference claims (rows) against chunks (columns): [`Direction::ReferenceVsChunks`].
     #[serde(default)]
     pub retrieved2answer: Option<Vec<Vec<Option<String>>>>,
 }
@@ -81,20 +81,20 @@ impl LabelMatrices {
         n_chunks: Option<usize>,
         mode: Mode,
     ) -> Result<LabelMatrices, ReadError> {
-        let list = |matrix: Matrix, texts: &Option<Vec<Option<String>>>| {
+        let list = |matrix: Direction, texts: &Option<Vec<Option<String>>>| {
             let texts = texts.as_ref().ok_or(ShapeError::Missing { matrix })?;
             read_row(texts, mode, matrix.ragchecker_name())
         };
-        let grid = |matrix: Matrix, texts: &Option<Vec<Vec<Option<String>>>>| {
+        let grid = |matrix: Direction, texts: &Option<Vec<Vec<Option<String>>>>| {
             let rows = texts.as_ref().ok_or(ShapeError::Missing { matrix })?;
             let place = |i| format!("{}[{i}]", matrix.ragchecker_name());
             rows.iter().enumerate().map(|(i, row)| read_row(row, mode, &place(i))).collect::<Result<Vec<_>, _>>()
         };
         LabelMatrices::from_parts(
-            list(Matrix::ResponseVsReference, &labels.answer2response)?,
-            list(Matrix::ReferenceVsResponse, &labels.response2answer)?,
-            grid(Matrix::ResponseVsChunks, &labels.retrieved2response)?,
-            grid(Matrix::ReferenceVsChunks, &labels.retrieved2answer)?,
+            list(Direction::ResponseVsReference, &labels.answer2response)?,
+            list(Direction::ReferenceVsResponse, &labels.response2answer)?,
+            grid(Direction::ResponseVsChunks, &labels.retrieved2response)?,
+            grid(Direction::ReferenceVsChunks, &labels.retrieved2answer)?,
             n_chunks,
         )
     }
@@ -123,18 +123,18 @@ impl LabelMatrices {
         reference_vs_chunks: &str,
     ) -> Result<LabelMatrices, ReadError> {
         let nothing_retrieved = response_vs_chunks.trim().is_empty() && reference_vs_chunks.trim().is_empty();
-        let list = |matrix: Matrix, text: &str| read_letters(text, matrix.as_str());
-        let grid = |matrix: Matrix, text: &str, n_claims: usize| {
+        let list = |matrix: Direction, text: &str| read_letters(text, matrix.as_str());
+        let grid = |matrix: Direction, text: &str, n_claims: usize| {
             if nothing_retrieved {
                 return Ok(vec![Vec::new(); n_claims]);
             }
             let place = |i| format!("{matrix}[{i}]");
             text.split_whitespace().enumerate().map(|(i, row)| read_letters(row, &place(i))).collect()
         };
-        let response = list(Matrix::ResponseVsReference, response_vs_reference)?;
-        let reference = list(Matrix::ReferenceVsResponse, reference_vs_response)?;
-        let response_grid = grid(Matrix::ResponseVsChunks, response_vs_chunks, response.len())?;
-        let reference_grid = grid(Matrix::ReferenceVsChunks, reference_vs_chunks, reference.len())?;
+        let response = list(Direction::ResponseVsReference, response_vs_reference)?;
+        let reference = list(Direction::ReferenceVsResponse, reference_vs_response)?;
+        let response_grid = grid(Direction::ResponseVsChunks, response_vs_chunks, response.len())?;
+        let reference_grid = grid(Direction::ReferenceVsChunks, reference_vs_chunks, reference.len())?;
         LabelMatrices::from_parts(response, reference, response_grid, reference_grid, None)
     }
 

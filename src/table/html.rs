@@ -29,7 +29,8 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// A frame as an HTML table of at most `rows` rows, with the whole frame's shape below.
+/// A frame as an HTML table of at most `rows` rows, with the whole frame's shape below. Rows whose column `few` is true
+/// (a mean over too few questions to rank) are grey.
 #[must_use]
 pub fn frame_to_html(frame: &DataFrame, rows: usize) -> String {
     let (height, width) = frame.shape();
@@ -46,8 +47,10 @@ pub fn frame_to_html(frame: &DataFrame, rows: usize) -> String {
         ));
     }
     html.push_str("</tr></thead><tbody>");
+    let few = frame.column("few").ok().and_then(|column| column.bool().ok());
     for row in 0..shown {
-        html.push_str("<tr>");
+        let is_few = few.and_then(|few| few.get(row)) == Some(true);
+        html.push_str(if is_few { "<tr style=\"color:#999\" title=\"too few questions to rank\">" } else { "<tr>" });
         for column in frame.columns() {
             let value = column.get(row).unwrap_or(AnyValue::Null);
             html.push_str(&format!(

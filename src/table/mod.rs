@@ -4,6 +4,7 @@
 //! carried along, so that slicing by anything a user adds is always possible.
 
 mod column;
+mod direction;
 mod exchange;
 mod html;
 mod judging_set;
@@ -16,6 +17,7 @@ mod tables;
 mod verdict;
 
 pub use column::{Column, Kind, validate};
+pub use direction::Direction;
 pub use exchange::{read_jsonl_text, read_table, write_table};
 pub use html::{escape, frame_to_html};
 pub use judging_set::JudgingSet;

@@ -139,7 +139,7 @@ typed_table! {
 }
 
 typed_table! {
-    /// Claims of answers and of reference answers; one row a claim.
+    /// Claims of answers and of reference answers; one row a claim, and one a text whose claims could not be had.
     Claims {
         Column::required("claim_id", Text, "names the claim, unique"),
         Column::required("extractor", Text, "who cut the text into claims"),
@@ -148,10 +148,12 @@ typed_table! {
         Column::nullable("system", Text, "whose response; null for the reference"),
         Column::nullable("attempt", Integer, "which attempt; null for the reference"),
         Column::required("ordinal", Integer, "its place in the text, from 0"),
-        Column::required("text", Text, "the claim as one sentence"),
+        Column::nullable("text", Text, "the claim as one sentence; null in a row that says why there are none"),
         Column::optional("subject", Text, "of a triple"),
         Column::optional("predicate", Text, "of a triple"),
         Column::optional("object", Text, "of a triple"),
+        Column::optional("failure", Text, "why no claims could be had; such a row is no claim"),
+        Column::optional("raw", Text, "what the extractor said where it could not be read"),
     }
 }
 
@@ -169,6 +171,9 @@ typed_table! {
         Column::nullable("label", Text, "entailment, neutral or contradiction; null when the check failed"),
         Column::nullable("failure", Text, "why there is no label"),
         Column::optional("reason", Text, "the checker's own words"),
+        Column::optional("p_entailment", Number, "probability of entailment, where the checker has one"),
+        Column::optional("p_neutral", Number, "probability of neutral"),
+        Column::optional("p_contradiction", Number, "probability of contradiction"),
     }
 }
 
@@ -182,6 +187,7 @@ typed_table! {
         Column::required("checker", Text, "whose verdicts it rests on"),
         Column::nullable("value", Number, "0 to 1; null when undefined or failed"),
         Column::nullable("undefined", Text, "why it is null: a reason, or `failed`"),
+        Column::optional("unit", Text, "the same for questions that share a passage: what intervals resample"),
     }
 }
 
@@ -195,6 +201,8 @@ typed_table! {
         Column::required("n", Integer, "values that the mean is over"),
         Column::required("n_undefined", Integer, "values that do not exist by definition"),
         Column::required("n_failed", Integer, "values that a failed call hides"),
+        Column::optional("n_clusters", Integer, "questions (or passages) that the n values come from"),
+        Column::optional("few", Boolean, "too few of these to rank; shown in grey"),
     }
 }
 
