@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use polars::prelude::DataFrame;
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use super::counts::{Counts, Statistic};
-use super::intervals::{IntervalMethod, REPLICATES, SEED, estimates, quantile};
+use super::intervals::{IntervalMethod, REPLICATES, SEED, estimates};
+use crate::analysis::Bootstrap;
 use crate::error::{Error, Result};
 use crate::signal;
 use crate::table::{Criteria, CriterionLabels, FrameBuilder, Verdict, frame_to_html, integers, texts};
@@ -172,17 +171,6 @@ fn interval(units: &[&Unit]) -> Option<(f64, f64)> {
         tasks.entry(&unit.task).or_default().push(unit);
     }
     let tasks: Vec<Vec<&Unit>> = tasks.into_values().collect();
-    if tasks.len() < 2 {
-        return None;
-    }
-    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
-    let mut values: Vec<f64> = (0..REPLICATES)
-        .filter_map(|_| {
-            let drawn: Vec<usize> = (0..tasks.len()).map(|_| rng.random_range(0..tasks.len())).collect();
-            alpha(drawn.iter().flat_map(|task| tasks[*task].iter().copied()))
-        })
-        .collect();
-    values.sort_by(f64::total_cmp);
-    (2 * values.len() > REPLICATES).then_some(())?;
-    Some((quantile(&values, 0.025)?, quantile(&values, 0.975)?))
+    let drawn = |places: &[usize]| alpha(places.iter().flat_map(|task| tasks[*task].iter().copied()));
+    Bootstrap::new().resamples(REPLICATES).seed(SEED).statistic(tasks.len(), &drawn)
 }

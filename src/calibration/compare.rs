@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 
 use polars::prelude::DataFrame;
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
 use super::counts::{Counts, Statistic};
-use super::intervals::{REPLICATES, SEED, quantile};
+use super::intervals::{REPLICATES, SEED};
 use super::join::Judged;
 use super::labels::LabelSet;
 use super::screening::Screening;
+use crate::analysis::{Bootstrap, holm, mcnemar, sign_flip};
 use crate::error::Result;
 use crate::table::{FrameBuilder, Verdict};
 
@@ -35,7 +33,7 @@ pub fn compare(screening: &Screening) -> Result<DataFrame> {
     for (place, b) in judged.iter().enumerate() {
         rows.extend(judged[..place].iter().map(|a| Pair::new(a, b, screening.labels())));
     }
-    let adjusted = holm(&rows.iter().map(|row| row.p_sign_flip).collect::<Vec<_>>());
+    let adjusted = holm(&rows.iter().map(|row| row.p_sign_flip.unwrap_or(f64::NAN)).collect::<Vec<_>>());
     let number = |pick: fn(&Pair<'_>) -> Option<f64>| rows.iter().map(pick).collect::<Vec<_>>();
     let count = |pick: fn(&Pair<'_>) -> usize| rows.iter().map(|row| pick(row) as i64).collect::<Vec<_>>();
     FrameBuilder::new()
@@ -48,10 +46,10 @@ pub fn compare(screening: &Screening) -> Result<DataFrame> {
         .number("ci_high", &number(|row| row.interval.map(|ends| ends.1)))
         .integer("pass_only_a", &count(|row| row.discordant[0][0]))
         .integer("pass_only_b", &count(|row| row.discordant[0][1]))
-        .number("p_pass", &number(|row| mcnemar(row.discordant[0])))
+        .number("p_pass", &number(|row| exact(row.discordant[0])))
         .integer("fail_only_a", &count(|row| row.discordant[1][0]))
         .integer("fail_only_b", &count(|row| row.discordant[1][1]))
-        .number("p_fail", &number(|row| mcnemar(row.discordant[1])))
+        .number("p_fail", &number(|row| exact(row.discordant[1])))
         .number("p_sign_flip", &number(|row| row.p_sign_flip))
         .number("p_holm", &adjusted)
         .build()
@@ -98,9 +96,14 @@ impl<'a> Pair<'a> {
             difference: difference(whole),
             interval: interval(&clusters),
             discordant,
-            p_sign_flip: sign_flip(&clusters),
+            p_sign_flip: flipped(&clusters),
         }
     }
+}
+
+/// McNemar's exact test; `None` without discordant pairs, of which nothing can be said.
+pub(super) fn exact([a, b]: [usize; 2]) -> Option<f64> {
+    (a + b > 0).then(|| mcnemar(a as u64, b as u64))
 }
 
 fn sum(total: (Counts, Counts), one: &(Counts, Counts)) -> (Counts, Counts) {
@@ -112,67 +115,18 @@ fn difference((a, b): (Counts, Counts)) -> Option<f64> {
 }
 
 fn interval(clusters: &[(Counts, Counts)]) -> Option<(f64, f64)> {
-    if clusters.len() < 2 {
-        return None;
-    }
-    let seeded = ChaCha8Rng::seed_from_u64(SEED);
-    let mut values: Vec<f64> = (0..REPLICATES)
-        .into_par_iter()
-        .filter_map(|stream| {
-            let mut rng = seeded.clone();
-            rng.set_stream(stream as u64);
-            let drawn = (0..clusters.len()).map(|_| &clusters[rng.random_range(0..clusters.len())]);
-            difference(drawn.fold((Counts::default(), Counts::default()), sum))
-        })
-        .collect();
-    values.sort_by(f64::total_cmp);
-    (2 * values.len() > REPLICATES).then_some(())?;
-    Some((quantile(&values, 0.025)?, quantile(&values, 0.975)?))
+    let drawn = |places: &[usize]| {
+        difference(places.iter().fold((Counts::default(), Counts::default()), |total, place| sum(total, &clusters[*place])))
+    };
+    Bootstrap::new().resamples(REPLICATES).seed(SEED).statistic(clusters.len(), &drawn)
 }
 
-fn sign_flip(clusters: &[(Counts, Counts)]) -> Option<f64> {
+/// By whole tasks: gains in right verdicts.
+fn flipped(clusters: &[(Counts, Counts)]) -> Option<f64> {
     let right = |counts: Counts| counts.pass_pass + counts.fail_fail;
-    let gains: Vec<f64> = clusters.iter().map(|(a, b)| right(*a) - right(*b)).filter(|gain| *gain != 0.0).collect();
-    if clusters.is_empty() {
-        return None;
-    }
-    let observed = gains.iter().sum::<f64>().abs() - 1e-9;
-    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
-    let extreme = (0..FLIPS)
-        .filter(|_| {
-            let total: f64 = gains.iter().map(|gain| if rng.random::<bool>() { *gain } else { -gain }).sum();
-            total.abs() >= observed
-        })
-        .count();
-    Some((1 + extreme) as f64 / (1 + FLIPS) as f64)
-}
-
-/// Twice the smaller binomial tail at one half, at most 1; `None` without discordant pairs.
-pub(super) fn mcnemar([a, b]: [usize; 2]) -> Option<f64> {
-    let n = a + b;
-    if n == 0 {
-        return None;
-    }
-    let mut log = -(n as f64) * std::f64::consts::LN_2;
-    let mut tail = log.exp();
-    for i in 1..=a.min(b) {
-        log += ((n - i + 1) as f64 / i as f64).ln();
-        tail += log.exp();
-    }
-    Some((2.0 * tail).min(1.0))
-}
-
-/// Holm's step-down adjustment; missing values stay missing and do not count.
-fn holm(values: &[Option<f64>]) -> Vec<Option<f64>> {
-    let mut order: Vec<usize> = (0..values.len()).filter(|place| values[*place].is_some()).collect();
-    order.sort_by(|a, b| values[*a].unwrap_or(1.0).total_cmp(&values[*b].unwrap_or(1.0)));
-    let mut adjusted = vec![None; values.len()];
-    let mut greatest: f64 = 0.0;
-    for (rank, place) in order.iter().enumerate() {
-        greatest = greatest.max(values[*place].unwrap_or(1.0) * (order.len() - rank) as f64).min(1.0);
-        adjusted[*place] = Some(greatest);
-    }
-    adjusted
+    let gains: Vec<(f64, usize)> =
+        clusters.iter().enumerate().map(|(task, (a, b))| (right(*a) - right(*b), task)).collect();
+    sign_flip(&gains, FLIPS, SEED).map(|test| test.p)
 }
 
 #[cfg(test)]
@@ -180,29 +134,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mcnemar_is_the_exact_binomial_test() {
-        // scipy.stats.binomtest(min, n, 0.5).pvalue
-        for (counts, expected) in
-            [([0, 5], 0.0625), ([6, 0], 0.031_25), ([3, 12], 0.035_156_25), ([10, 10], 1.0), ([0, 1100], 0.0)]
-        {
-            assert!((mcnemar(counts).unwrap() - expected).abs() < 1e-12, "{counts:?}");
-        }
-        assert_eq!(mcnemar([0, 0]), None);
-        assert!((mcnemar([600, 700]).unwrap() - 0.006_021_7).abs() < 1e-5, "{:?}", mcnemar([600, 700]));
-    }
-
-    #[test]
-    fn holm_steps_down_and_never_decreases() {
-        // statsmodels multipletests([0.01, 0.04, 0.03], method="holm")
-        let found = holm(&[Some(0.01), None, Some(0.04), Some(0.03)]);
-        assert_eq!(found, [Some(0.03), None, Some(0.06), Some(0.06)]);
-    }
-
-    #[test]
     fn equal_judges_are_never_told_apart() {
         let same = Counts { pass_pass: 2.0, fail_fail: 1.0, ..Counts::default() };
-        assert_eq!(sign_flip(&vec![(same, same); 8]), Some(1.0));
-        assert_eq!(interval(&vec![(same, same); 8]), Some((0.0, 0.0)));
-        assert_eq!(sign_flip(&[]), None);
+        assert_eq!(flipped(&[(same, same); 8]), Some(1.0));
+        assert_eq!(interval(&[(same, same); 8]), Some((0.0, 0.0)));
+        assert_eq!(flipped(&[]), None);
     }
 }

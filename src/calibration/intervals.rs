@@ -12,7 +12,8 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::counts::{Counts, Statistic};
-use super::quantile::{normal, normal_cdf, student};
+use super::quantile::student;
+use crate::analysis::normal::{normal_cdf, normal_quantile};
 
 /// How an interval is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -159,7 +160,7 @@ impl Case<'_> {
         let equal = values.iter().filter(|value| **value == self.value).count() as f64;
         // Ties are split, since these statistics take few values.
         let share = ((below + equal / 2.0) / n).clamp(0.5 / n, 1.0 - 0.5 / n);
-        let bias = normal(share);
+        let bias = normal_quantile(share);
         let left_out = self.left_out()?;
         let mean = left_out.iter().sum::<f64>() / left_out.len() as f64;
         let (square, cube) = left_out
@@ -167,7 +168,7 @@ impl Case<'_> {
             .fold((0.0, 0.0), |(square, cube), value| (square + (mean - value).powi(2), cube + (mean - value).powi(3)));
         let acceleration = if square > 0.0 { cube / (6.0 * square.powf(1.5)) } else { 0.0 };
         let adjusted = |tail: f64| {
-            let z = bias + normal(tail);
+            let z = bias + normal_quantile(tail);
             normal_cdf(bias + z / (1.0 - acceleration * z))
         };
         Some((quantile(&values, adjusted(self.tail()))?, quantile(&values, adjusted(1.0 - self.tail()))?))
@@ -218,7 +219,7 @@ impl Case<'_> {
     fn wilson(&self, clustered: bool) -> Option<(f64, f64)> {
         let (part, whole) = self.statistic.share(self.whole)?;
         let p = part / whole;
-        let (mut n, mut z) = (whole, normal(1.0 - self.tail()));
+        let (mut n, mut z) = (whole, normal_quantile(1.0 - self.tail()));
         if clustered {
             z = self.student()?;
             let (error, simple) = (self.standard_error()?, p * (1.0 - p) / whole);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use polars::prelude::DataFrame;
 
-use super::compare::mcnemar;
+use super::compare::exact;
 use super::counts::{Counts, Statistic};
 use super::intervals::{IntervalMethod, estimates};
 use super::join::borrowed;
@@ -173,7 +173,7 @@ fn agreement(
             "leniency_of_batched",
             &rows.iter().map(|row| Some((row.4[0] as f64 - row.4[1] as f64) / row.1 as f64)).collect::<Vec<_>>(),
         )
-        .number("p_mcnemar", &rows.iter().map(|row| mcnemar(row.4)).collect::<Vec<_>>())
+        .number("p_mcnemar", &rows.iter().map(|row| exact(row.4)).collect::<Vec<_>>())
         .build()
 }
 
