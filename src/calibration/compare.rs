@@ -116,7 +116,9 @@ fn difference((a, b): (Counts, Counts)) -> Option<f64> {
 
 fn interval(clusters: &[(Counts, Counts)]) -> Option<(f64, f64)> {
     let drawn = |places: &[usize]| {
-        difference(places.iter().fold((Counts::default(), Counts::default()), |total, place| sum(total, &clusters[*place])))
+        difference(
+            places.iter().fold((Counts::default(), Counts::default()), |total, place| sum(total, &clusters[*place])),
+        )
     };
     Bootstrap::new().resamples(REPLICATES).seed(SEED).statistic(clusters.len(), &drawn)
 }

@@ -384,7 +384,6 @@ fn opens_criteria(word: &str) -> bool {
             | "mentionne"
             | "precise"
             | "explique"
-            | "cite"
             | "identifie"
             | "rappelle"
             | "conclut"

@@ -223,7 +223,7 @@ fn carry_out(criteria: &Criteria, approved: &HashMap<String, Row>) -> Result<Cri
         }
     }
     let rows: Vec<u32> = lines.iter().filter_map(|line| u32::try_from(line.row).ok()).collect();
-    let mut changed = frame.take(&polars::prelude::IdxCa::new("row".into(), rows))?;
+    let mut changed = frame.take(&polars::prelude::IdxCa::from_vec("row".into(), rows))?;
     let column = FrameBuilder::new()
         .text("criterion_id", &lines.iter().map(|line| &line.id).collect::<Vec<_>>())
         .text("text", &lines.iter().map(|line| &line.text).collect::<Vec<_>>())

@@ -128,6 +128,14 @@ impl JudgingSet {
         Self::new(self.tasks.clone(), criteria.clone(), self.attempts.clone(), self.labels.clone())
     }
 
+    /// The same with other attempts: a part of them, or those of another system.
+    ///
+    /// # Errors
+    /// When they do not belong to these tasks.
+    pub fn with_attempts(&self, attempts: &Attempts) -> Result<Self> {
+        Self::new(self.tasks.clone(), self.criteria.clone(), attempts.clone(), self.labels.clone())
+    }
+
     /// Tasks that no criterion belongs to: nothing can be said about their answers.
     ///
     /// # Errors

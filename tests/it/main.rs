@@ -2,13 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod bad_input;
+mod calibration;
 mod golden_metrics;
 mod imports;
+mod judging;
 mod lexical;
 mod lexical_pairs;
 mod lucene;
 mod metric_properties;
 mod real_files;
+mod scripted_judge;
 mod spine;
 
 use std::path::PathBuf;
