@@ -11,7 +11,7 @@ use super::rule::{Selection, SelectionRule};
 use super::screening::{Screening, screen};
 use super::split::Split;
 use crate::error::{Error, Result};
-use crate::lab::{Entry, Ledger};
+use crate::lab::{Ledger, LedgerEntry};
 use crate::signal;
 use crate::table::{FrameBuilder, Verdicts, distinct, prompt_label};
 
@@ -54,7 +54,7 @@ impl CalibrationStudy {
     /// When development tasks were already scored: a prompt that is written after is tuned on what it saw.
     pub fn register(&self, name: &str, instructions: &str) -> Result<String> {
         let label = prompt_label(name, instructions);
-        let known = |entries: &[Entry]| {
+        let known = |entries: &[LedgerEntry]| {
             entries.iter().any(|entry| entry.kind == REGISTERED && entry.record["prompt"] == json!(label))
         };
         if known(&self.ledger.entries()?) {

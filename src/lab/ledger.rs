@@ -24,7 +24,7 @@ pub struct Ledger {
 
 /// One record of a [`Ledger`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct LedgerEntry {
     /// From 1.
     pub number: u64,
     /// When it was written, as in `2031-04-01T12:30:00Z`.
@@ -37,7 +37,7 @@ pub struct Entry {
     pub digest: String,
 }
 
-impl Entry {
+impl LedgerEntry {
     fn seal(mut self, before: &str) -> Self {
         self.digest = self.expected(before);
         self
@@ -74,7 +74,7 @@ impl Ledger {
     ///
     /// # Errors
     /// When the file cannot be read, or a line was changed.
-    pub fn entries(&self) -> Result<Vec<Entry>> {
+    pub fn entries(&self) -> Result<Vec<LedgerEntry>> {
         match std::fs::read_to_string(&*self.path) {
             Ok(text) => self.parse(&text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -86,7 +86,7 @@ impl Ledger {
     ///
     /// # Errors
     /// When the file cannot be written, or its chain is broken.
-    pub fn append(&self, kind: &str, record: Value) -> Result<Entry> {
+    pub fn append(&self, kind: &str, record: Value) -> Result<LedgerEntry> {
         self.append_if(kind, record, &|_| Ok(()))
     }
 
@@ -94,7 +94,7 @@ impl Ledger {
     ///
     /// # Errors
     /// As [`Self::append`], or what `allowed` says.
-    pub fn append_if(&self, kind: &str, record: Value, allowed: &dyn Fn(&[Entry]) -> Result<()>) -> Result<Entry> {
+    pub fn append_if(&self, kind: &str, record: Value, allowed: &dyn Fn(&[LedgerEntry]) -> Result<()>) -> Result<LedgerEntry> {
         let refused = |error: std::io::Error| Error::file(&self.path, &error);
         let mut file = OpenOptions::new()
             .read(true)
@@ -112,21 +112,21 @@ impl Ledger {
         file.set_len(whole).and_then(|()| file.seek(SeekFrom::End(0))).map_err(refused)?;
         let before = entries.last().map_or("", |entry| entry.digest.as_str());
         let entry =
-            Entry { number: entries.len() as u64 + 1, at: now(), kind: kind.to_owned(), record, digest: String::new() }
+            LedgerEntry { number: entries.len() as u64 + 1, at: now(), kind: kind.to_owned(), record, digest: String::new() }
                 .seal(before);
         write_line(&mut file, &entry).map_err(refused)?;
         Ok(entry)
     }
 
-    fn parse(&self, text: &str) -> Result<Vec<Entry>> {
+    fn parse(&self, text: &str) -> Result<Vec<LedgerEntry>> {
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<LedgerEntry> = Vec::new();
         for (number, line) in whole.lines().enumerate() {
             let broken = |why: &str| {
                 Error::input(format!("{}, line {}: {why}", self.path.display(), number + 1))
                     .help("this file records who did what and when; restore it from a copy instead of editing it")
             };
-            let entry: Entry = serde_json::from_str(line).map_err(|_| broken("not a record of this ledger"))?;
+            let entry: LedgerEntry = serde_json::from_str(line).map_err(|_| broken("not a record of this ledger"))?;
             let before = entries.last().map_or("", |entry| entry.digest.as_str());
             if entry.number != number as u64 + 1 || entry.digest != entry.expected(before) {
                 return Err(broken("the record was changed, removed or moved after it was written"));
@@ -137,7 +137,7 @@ impl Ledger {
     }
 }
 
-fn write_line(file: &mut File, entry: &Entry) -> std::io::Result<()> {
+fn write_line(file: &mut File, entry: &LedgerEntry) -> std::io::Result<()> {
     let mut line = serde_json::to_string(entry)?;
     line.push('\n');
     file.write_all(line.as_bytes())?;

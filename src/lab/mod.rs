@@ -5,7 +5,7 @@ mod ledger;
 mod store;
 
 pub use fingerprint::Fingerprint;
-pub use ledger::{Entry, Ledger};
+pub use ledger::{Ledger, LedgerEntry};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
