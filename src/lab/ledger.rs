@@ -94,7 +94,12 @@ impl Ledger {
     ///
     /// # Errors
     /// As [`Self::append`], or what `allowed` says.
-    pub fn append_if(&self, kind: &str, record: Value, allowed: &dyn Fn(&[LedgerEntry]) -> Result<()>) -> Result<LedgerEntry> {
+    pub fn append_if(
+        &self,
+        kind: &str,
+        record: Value,
+        allowed: &dyn Fn(&[LedgerEntry]) -> Result<()>,
+    ) -> Result<LedgerEntry> {
         let refused = |error: std::io::Error| Error::file(&self.path, &error);
         let mut file = OpenOptions::new()
             .read(true)
@@ -111,9 +116,14 @@ impl Ledger {
         let whole = text.rfind('\n').map_or(0, |end| end + 1) as u64;
         file.set_len(whole).and_then(|()| file.seek(SeekFrom::End(0))).map_err(refused)?;
         let before = entries.last().map_or("", |entry| entry.digest.as_str());
-        let entry =
-            LedgerEntry { number: entries.len() as u64 + 1, at: now(), kind: kind.to_owned(), record, digest: String::new() }
-                .seal(before);
+        let entry = LedgerEntry {
+            number: entries.len() as u64 + 1,
+            at: now(),
+            kind: kind.to_owned(),
+            record,
+            digest: String::new(),
+        }
+        .seal(before);
         write_line(&mut file, &entry).map_err(refused)?;
         Ok(entry)
     }

@@ -11,14 +11,17 @@ use crate::text::content_words;
 /// From this share of common n-grams on, two criteria are reported.
 const AT_LEAST: f64 = 0.6;
 
-/// Pairs by the Jaccard index of the stems and pairs of neighbouring stems. Criteria that differ in a number, date,
-/// name or citation are parallel, not duplicates, and are left alone.
+/// Pairs by the Jaccard indices of their stems (three quarters) and of neighbouring pairs of stems (one quarter), so
+/// that another word order costs something, but not the finding. Criteria that differ in a number, date, name or
+/// citation are parallel, not duplicates, and are left alone.
 pub(super) fn by_ngrams(entries: &[Entry]) -> Vec<Finding> {
-    let grams: Vec<BTreeSet<String>> = entries.iter().map(ngrams).collect();
+    let grams: Vec<[BTreeSet<String>; 2]> = entries.iter().map(ngrams).collect();
+    let jaccard = |a: &BTreeSet<String>, b: &BTreeSet<String>| {
+        let all = a.union(b).count() as f64;
+        if all > 0.0 { a.intersection(b).count() as f64 / all } else { 0.0 }
+    };
     pairs(entries, AT_LEAST, "ngrams", |a, b| {
-        let common = grams[a].intersection(&grams[b]).count() as f64;
-        let all = grams[a].union(&grams[b]).count() as f64;
-        if all > 0.0 { common / all } else { 0.0 }
+        0.75 * jaccard(&grams[a][0], &grams[b][0]) + 0.25 * jaccard(&grams[a][1], &grams[b][1])
     })
 }
 
@@ -33,10 +36,10 @@ pub(super) fn by_embeddings(entries: &[Entry], model: &dyn Embed, at_least: f64)
     Ok(pairs(entries, at_least, "embeddings", cosine))
 }
 
-fn ngrams(entry: &Entry) -> BTreeSet<String> {
+fn ngrams(entry: &Entry) -> [BTreeSet<String>; 2] {
     let stems = content_words(&entry.text, entry.language);
-    let neighbours = stems.windows(2).map(|pair| pair.join(" "));
-    neighbours.chain(stems.iter().cloned()).collect()
+    let neighbours = stems.windows(2).map(|pair| pair.join(" ")).collect();
+    [stems.into_iter().collect(), neighbours]
 }
 
 fn pairs(entries: &[Entry], at_least: f64, rule: &str, similarity: impl Fn(usize, usize) -> f64) -> Vec<Finding> {

@@ -134,10 +134,12 @@ pub(super) fn vague(word: &str) -> Option<bool> {
 }
 
 /// Phrases that point outside the criterion. Those that attached material answers are marked.
-pub(super) const DANGLING: [(&str, bool); 40] = [
+pub(super) const DANGLING: [(&str, bool); 42] = [
     ("as above", false),
     ("the above", false),
     ("see above", false),
+    ("mentioned above", false),
+    ("stated above", false),
     ("above-mentioned", false),
     ("the previous criterion", false),
     ("previous criterion", false),
