@@ -74,6 +74,18 @@ pub struct Estimate {
     pub interval: Option<(f64, f64)>,
 }
 
+impl Estimate {
+    /// Shows value and interval.
+    pub fn evcxr_display(&self) {
+        let plain = match (self.value, self.interval) {
+            (None, _) => format!("{}: undefined", self.statistic),
+            (Some(value), None) => format!("{}: {value:.3}", self.statistic),
+            (Some(value), Some((low, high))) => format!("{}: {value:.3} [{low:.3}, {high:.3}]", self.statistic),
+        };
+        crate::signal::display(None, None, &plain);
+    }
+}
+
 /// Resamples behind a bootstrap interval.
 pub(super) const REPLICATES: usize = 2000;
 /// The seed of every resample, so that a table is the same tomorrow.

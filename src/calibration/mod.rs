@@ -9,6 +9,7 @@ mod form;
 mod intervals;
 mod join;
 mod labels;
+mod leaderboard;
 mod pareto;
 mod pass_k;
 mod quantile;

@@ -47,6 +47,11 @@ impl SelectionRule {
         self
     }
 
+    /// Shows the rule.
+    pub fn evcxr_display(&self) {
+        signal::display(None, None, &self.to_string());
+    }
+
     /// Chooses. Ties go to the judge with fewer failed judgements, then to the first by name.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Judges over any language model, and the checklists that they judge by: lint, rewrites, sign-offs.
 
 mod evidence;
+mod fact_rules;
 mod facts;
 mod judge;
 pub mod lint;

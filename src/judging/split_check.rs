@@ -47,6 +47,12 @@ impl SplitCheck {
         }
         problems
     }
+
+    /// Shows what is wrong, or that nothing is.
+    pub fn evcxr_display(&self) {
+        let plain = if self.covers() { "the parts cover their parent".to_owned() } else { self.problems().join("\n") };
+        crate::signal::display(None, None, &plain);
+    }
 }
 
 /// Compares a compound criterion with the parts it was split into.

@@ -16,10 +16,13 @@ pub(super) fn check(entry: &Entry) -> Vec<Finding> {
         };
         findings.push(finding(entry, "atomic", "conjunction", severity, &excerpt, message));
     }
-    if let Some((severity, word)) = words.iter().find_map(|word| {
-        let term_of_art = vague(word)?;
+    let vague_word = words.iter().enumerate().find_map(|(at, word)| {
+        // Good faith is a term of law, not a matter of taste.
+        let term = words.get(at + 1).is_some_and(|next| matches!(next.as_str(), "faith" | "foi"));
+        let term_of_art = vague(word).filter(|_| !term)?;
         Some((if term_of_art { "possible" } else { "likely" }, word.clone()))
-    }) {
+    });
+    if let Some((severity, word)) = vague_word {
         let message = "gives no boundary between pass and fail; say what must be there";
         findings.push(finding(entry, "self_contained", "vague_word", severity, &word, message));
     }
@@ -163,6 +166,7 @@ mod tests {
         assert!(has("It names the court.", "dangling_reference", "possible"));
         assert!(has("Quotes the amount in the attached lease.", "dangling_reference", "likely"));
         assert!(rules("Quotes the amount in the attached lease.", true).is_empty(), "the lease is attached");
+        assert!(rules("Indique que la bonne foi est présumée.", false).is_empty());
         assert!(rules("Names the Court of Appeal of Saint-Orme.", false).is_empty());
     }
 
