@@ -324,3 +324,37 @@ fn real_files_are_read_for_what_they_are() {
     assert_eq!(claimlab::table::integers(&agreement, "equal_verdicts").unwrap(), [Some(100)]);
     assert!(tau_bench(folder.join("Natural.json")).unwrap_err().to_string().contains("task_id"));
 }
+
+#[test]
+fn the_bundled_cassette_answers_every_call_of_the_notebook() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data/judging/cassette.jsonl");
+    let set = JudgingSet::sample().unwrap();
+    let alder = Attempts::new(set.attempts().only("system", "alder").unwrap().into_frame()).unwrap();
+    let calibrated = set.with_attempts(&alder).unwrap();
+    let [lenient, strict] = judges(&set);
+    for (name, live, prompt, of) in [
+        (
+            "scripted-lenient",
+            LanguageModel::new("scripted-lenient", Arc::new(lenient)),
+            JudgePrompt::every_part(),
+            &set,
+        ),
+        (
+            "scripted-strict",
+            LanguageModel::new("scripted-strict", Arc::new(strict)),
+            JudgePrompt::baseline(),
+            &calibrated,
+        ),
+    ] {
+        let recorded = LanguageModel::cassette(name, &path).unwrap();
+        let (replayed, live) = (
+            Judge::new(&recorded, &prompt).one_by_one(of).unwrap(),
+            Judge::new(&live, &prompt).one_by_one(of).unwrap(),
+        );
+        assert!(replayed.frame().equals_missing(live.frame()), "record it again: cargo run --example judging_cassette");
+        // What was not recorded is a failure with its reason, never a verdict.
+        let other = Judge::new(&recorded, &JudgePrompt::new("other", "Otherwise.")).one_by_one(of).unwrap();
+        assert_eq!(texts(other.frame(), "verdict").unwrap().iter().flatten().count(), 0);
+        assert!(texts(other.frame(), "failure").unwrap().iter().flatten().any(|why| why.contains("the cassette")));
+    }
+}
