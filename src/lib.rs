@@ -21,11 +21,13 @@
 
 pub mod analysis;
 pub mod cell;
+pub mod calibration;
 pub mod claims;
 pub mod dataset;
 pub mod error;
 pub mod figure;
 pub mod generation;
+pub mod judging;
 pub mod lab;
 pub mod metrics;
 pub mod model;

@@ -3,7 +3,7 @@
 mod bootstrap;
 mod compare;
 mod multiplicity;
-mod normal;
+pub(crate) mod normal;
 mod paired;
 mod prevalence;
 mod proportion;

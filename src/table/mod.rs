@@ -5,16 +5,25 @@
 
 mod column;
 mod direction;
+mod exchange;
 mod html;
+mod judging_set;
+mod judging_tables;
 mod label;
 mod rows;
 mod show;
 mod store;
 mod tables;
+mod verdict;
 
 pub use column::{Column, Kind, validate};
 pub use direction::Direction;
+pub use exchange::{read_jsonl_text, read_table, write_table};
 pub use html::{escape, frame_to_html};
+pub use judging_set::JudgingSet;
+pub use judging_tables::{
+    Attempts, Criteria, CriterionFindings, CriterionLabels, JudgeScores, Proposals, ReviewItems, Tasks, Verdicts,
+};
 pub use label::Label;
 pub use rows::{FrameBuilder, distinct, floats, integers, texts};
 pub use show::Show;
@@ -22,3 +31,4 @@ pub use store::{read_csv_text, read_parquet, write_parquet};
 pub use tables::{
     Checks, Chunks, Claims, GenerationRun, HumanLabels, LabelledClaims, QaPairs, RetrievalRun, Scores, Summary,
 };
+pub use verdict::{Verdict, prompt_label};

@@ -74,6 +74,7 @@ macro_rules! typed_table {
         }
     };
 }
+pub(super) use typed_table;
 
 typed_table! {
     /// Questions with their reference answers; one row a question.

@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod bad_input;
+mod calibration;
 mod golden_metrics;
 mod human_labels;
 mod imports;
+mod judging;
 mod lexical;
 mod lucene;
 mod metric_properties;
@@ -12,6 +14,7 @@ mod models_as_checkers;
 mod parsing;
 mod real_files;
 mod speed;
+mod scripted_judge;
 mod spine;
 mod statistics;
 
