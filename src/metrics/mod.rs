@@ -1,4 +1,5 @@
-//! RAGChecker's eleven claim metrics for one answer to one question.
+//! RAGChecker's eleven claim metrics for one answer to one question, and the measures of rankings
+//! ([`score_ranking`]).
 //!
 //! [`LabelMatrices`] holds the verdicts of the four checking directions; [`score`] turns them into eleven
 //! [`Outcome`]s; [`percent`] averages over questions as RAGChecker does. Formulas: Ru et al., *RAGChecker: A
@@ -57,6 +58,8 @@ mod from_tables;
 mod matrix;
 mod metric;
 mod ragchecker;
+mod ranking;
+mod ranking_truth;
 mod truth;
 
 pub use aggregate::{pairwise_sum, percent};
@@ -64,4 +67,6 @@ pub use claims::{Mode, Outcome, Reason, score};
 pub use from_tables::score_run;
 pub use matrix::{LabelMatrices, Matrix, ShapeError};
 pub use metric::{Group, Metric};
+pub use ranking::score_ranking;
+pub use ranking_truth::Judgements;
 pub use ragchecker::{RagCheckerLabels, ReadError};

@@ -9,7 +9,7 @@ const ROOMS: [(&str, &[&str]); 14] = [
     ("lab", &["table", "dataset"]),
     ("dataset", &["table", "lab"]),
     ("model", &["lab", "table"]),
-    ("retrieval", &["dataset", "model", "lab", "table"]),
+    ("retrieval", &["dataset", "model", "lab", "table", "text"]),
     ("generation", &["retrieval", "model", "lab", "table", "text"]),
     ("claims", &["model", "lab", "table", "text"]),
     ("metrics", &["table"]),
@@ -35,10 +35,12 @@ const ROOMS: [(&str, &[&str]); 14] = [
     ("signal", &["table"]),
 ];
 
-const CRATES: [(&str, &[&str]); 5] = [
+const CRATES: [(&str, &[&str]); 7] = [
     ("tantivy", &["src/retrieval/bm25"]),
     ("candle", &["src/model/local"]),
     ("tokenizers", &["src/model/local", "src/dataset/chunking.rs"]),
+    ("reqwest", &["src/model/remote", "src/retrieval/opensearch", "src/dataset/fetch", "src/lab"]),
+    ("tokio", &["src/model/remote", "src/retrieval/opensearch", "src/dataset/fetch", "src/lab"]),
     ("plotters", &["src/figure"]),
     ("scraper", &["src/dataset"]),
 ];

@@ -1,14 +1,18 @@
 //! The one integration binary.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod ablation;
 mod bad_input;
+mod cluster;
 mod golden_metrics;
 mod imports;
 mod lexical;
 mod lexical_pairs;
 mod lucene;
 mod metric_properties;
+mod opensearch;
 mod real_files;
+mod retrieval;
 mod spine;
 
 use std::path::PathBuf;
