@@ -67,6 +67,6 @@ pub use claims::{Mode, Outcome, Reason, score};
 pub use from_tables::score_run;
 pub use matrix::{LabelMatrices, Matrix, ShapeError};
 pub use metric::{Group, Metric};
+pub use ragchecker::{RagCheckerLabels, ReadError};
 pub use ranking::score_ranking;
 pub use ranking_truth::Judgements;
-pub use ragchecker::{RagCheckerLabels, ReadError};

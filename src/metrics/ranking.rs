@@ -48,12 +48,7 @@ const NOTHING_RELEVANT: &str = "nothing_relevant";
 /// assert_eq!((value("mrr")?, value("map")?), (Some(0.5), Some(0.25)));
 /// # Ok::<(), claimlab::Error>(())
 /// ```
-pub fn score_ranking(
-    questions: &QaPairs,
-    run: &RetrievalRun,
-    judgements: &Judgements,
-    ks: &[usize],
-) -> Result<Scores> {
+pub fn score_ranking(questions: &QaPairs, run: &RetrievalRun, judgements: &Judgements, ks: &[usize]) -> Result<Scores> {
     if ks.contains(&0) {
         return Err(Error::input("a ranking cannot be scored at k = 0").help("give cut-offs of 1 and more"));
     }

@@ -114,7 +114,9 @@ fn provisions_are_projected_by_the_characters_they_share() {
 fn broken_runs_are_refused() {
     let truth = Judgements::of_chunks(&df!("question_id" => ["a"], "chunk_id" => ["c"]).unwrap()).unwrap();
     let asked = questions(&["a"]);
-    assert!(score_ranking(&asked, &run(&[("a", "c"), ("a", "c")]), &truth, &[1]).unwrap_err().to_string().contains("twice"));
+    assert!(
+        score_ranking(&asked, &run(&[("a", "c"), ("a", "c")]), &truth, &[1]).unwrap_err().to_string().contains("twice")
+    );
     assert!(score_ranking(&asked, &run(&[]), &truth, &[1]).unwrap_err().to_string().contains("empty"));
     assert!(score_ranking(&asked, &run(&[("a", "c")]), &truth, &[0]).is_err());
 }

@@ -89,9 +89,9 @@ impl Judgements {
             return Err(Error::input(format!("a share of {min_share} is not above 0 and at most 1"))
                 .help("0.5 is half of the shorter of passage and chunk"));
         }
-        let spans = spans(chunks.frame(), "chunk_id")?;
+        let of_chunks = spans(chunks.frame(), "chunk_id")?;
         let mut by_document: HashMap<&str, Vec<&Span>> = HashMap::new();
-        for span in &spans {
+        for span in &of_chunks {
             by_document.entry(&span.document).or_default().push(span);
         }
         let mut judged: BTreeMap<String, Judged> = BTreeMap::new();

@@ -100,8 +100,8 @@ impl Acts {
         for (source, passages) in passages(chunks)? {
             let first = passages.first().and_then(|passage| passage.language.as_deref());
             let language = first.filter(|code| passages.iter().all(|one| one.language.as_deref() == Some(*code)));
-            let engine = build(&passages, language)
-                .map_err(|error| error.context(format!("building {name} over {source}")))?;
+            let engine =
+                build(&passages, language).map_err(|error| error.context(format!("building {name} over {source}")))?;
             let fingerprint = fingerprint(&passages);
             acts.insert(source, Act { passages, engine, fingerprint });
         }

@@ -45,8 +45,11 @@ impl Fusion {
         let fine = parts.iter().all(|(_, weight)| weight.is_finite() && *weight >= 0.0) && sum > 0.0;
         if parts.len() < 2 || !fine {
             let weights: Vec<f64> = parts.iter().map(|(_, weight)| *weight).collect();
-            return Err(Error::input(format!("{} retrievers with the weights {weights:?} cannot be combined", parts.len()))
-                .help("give two or more retrievers with weights of at least 0, not all 0"));
+            return Err(Error::input(format!(
+                "{} retrievers with the weights {weights:?} cannot be combined",
+                parts.len()
+            ))
+            .help("give two or more retrievers with weights of at least 0, not all 0"));
         }
         let (retrievers, weights) = parts.iter().map(|(part, weight)| (part.clone(), weight / sum)).unzip();
         Ok(Self { parts: retrievers, rule: Rule::Weighted(weights) })

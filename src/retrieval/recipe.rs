@@ -64,7 +64,8 @@ mod tests {
 
     #[test]
     fn every_setting_has_a_line() {
-        let spec = json!({"retriever": "RRF", "fusion": {"constant": 60.0}, "parts": [{"retriever": "BM25", "k1": 1.2}]});
+        let spec =
+            json!({"retriever": "RRF", "fusion": {"constant": 60.0}, "parts": [{"retriever": "BM25", "k1": 1.2}]});
         let expected = "retriever: RRF\nfusion:\n  constant: 60.0\nparts:\n  1:\n    retriever: BM25\n    k1: 1.2\n\
                         index: 2.5 MB without the texts";
         assert_eq!(Recipe::of(&spec, Some(2_500_000)).to_string(), expected);

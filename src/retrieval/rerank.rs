@@ -153,9 +153,16 @@ mod tests {
     #[test]
     fn only_the_asked_form_is_a_grade() {
         assert_eq!(grade(" {\"relevance\": 3}\n").unwrap(), 3.0);
-        for reply in ["", "3", "relevance: 3", "{\"relevance\": 4}", "{\"relevance\": 2.5}", "{\"relevance\": \"2\"}",
-            "{\"relevance\": 2, \"why\": \"\"}", "```json\n{\"relevance\": 2}\n```"]
-        {
+        for reply in [
+            "",
+            "3",
+            "relevance: 3",
+            "{\"relevance\": 4}",
+            "{\"relevance\": 2.5}",
+            "{\"relevance\": \"2\"}",
+            "{\"relevance\": 2, \"why\": \"\"}",
+            "```json\n{\"relevance\": 2}\n```",
+        ] {
             assert!(grade(reply).is_err(), "{reply}");
         }
     }

@@ -38,7 +38,11 @@ impl TopK {
     /// A score below this one cannot enter any more.
     #[inline]
     pub(super) fn threshold(&self) -> f32 {
-        if self.heap.len() < self.k { f32::NEG_INFINITY } else { self.heap.peek().map_or(f32::INFINITY, |worst| worst.0.score) }
+        if self.heap.len() < self.k {
+            f32::NEG_INFINITY
+        } else {
+            self.heap.peek().map_or(f32::INFINITY, |worst| worst.0.score)
+        }
     }
 
     #[inline]

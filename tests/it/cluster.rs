@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
+use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::Router;
 use serde_json::{Value, json};
 
 /// What goes wrong with the next request of a kind.
@@ -165,8 +165,11 @@ fn answer(state: &mut State, method: &Method, uri: &Uri, headers: &HeaderMap, bo
             if matches!(state.take("any"), Some(Fault::Away)) {
                 return refuse(503, "master_not_discovered_exception", "no cluster manager");
             }
-            reply(200, &json!({"name": "node-1", "cluster_name": "played", "tagline": "The OpenSearch Project: https://opensearch.org/",
-                "version": {"distribution": state.distribution, "number": state.version}}))
+            reply(
+                200,
+                &json!({"name": "node-1", "cluster_name": "played", "tagline": "The OpenSearch Project: https://opensearch.org/",
+                "version": {"distribution": state.distribution, "number": state.version}}),
+            )
         }
         ("GET", ["_cluster", "health", _]) => match state.take("health") {
             Some(Fault::Red) => reply(408, &json!({"status": "red", "timed_out": true, "unassigned_shards": 1})),
@@ -218,9 +221,11 @@ fn bulk(state: &mut State, index: &str, text: &str) -> Response {
             Some(Fault::HalfBusy) if place % 2 == 1 => {
                 Some((429, "rejected_execution_exception", "rejected execution of coordinating operation"))
             }
-            Some(Fault::Misfit(misfit)) if *misfit == id => {
-                Some((400, "strict_dynamic_mapping_exception", "mapping set to strict, dynamic introduction not allowed"))
-            }
+            Some(Fault::Misfit(misfit)) if *misfit == id => Some((
+                400,
+                "strict_dynamic_mapping_exception",
+                "mapping set to strict, dynamic introduction not allowed",
+            )),
             _ => None,
         };
         items.push(match refused {

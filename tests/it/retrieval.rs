@@ -112,7 +112,8 @@ impl Embed for Counts {
             .iter()
             .map(|text| {
                 let mut vector = vec![0.0_f32; 64];
-                for word in text.to_lowercase().split(|letter: char| !letter.is_alphanumeric()).filter(|w| w.len() > 1) {
+                for word in text.to_lowercase().split(|letter: char| !letter.is_alphanumeric()).filter(|w| w.len() > 1)
+                {
                     let place = word.bytes().fold(7_usize, |sum, byte| (sum * 31 + byte as usize) % 64);
                     vector[place] += 1.0;
                 }
@@ -191,7 +192,9 @@ fn lexical_retrievers_keep_their_promises() {
     let folder = tempfile::tempdir().unwrap();
     let lab = Lab::at(folder.path()).unwrap();
     keeps_its_promises(&Retriever::bm25(&chunks).unwrap(), true);
-    for settings in [Bm25::legal(), Bm25::opensearch().exact(), Bm25::opensearch().k1(0.9).b(0.4), Bm25::legal().k1(0.0)] {
+    for settings in
+        [Bm25::legal(), Bm25::opensearch().exact(), Bm25::opensearch().k1(0.9).b(0.4), Bm25::legal().k1(0.0)]
+    {
         keeps_its_promises(&Retriever::bm25_with(&chunks, &settings).unwrap(), true);
     }
     for _ in 0..2 {
@@ -264,9 +267,8 @@ fn fused_scores_are_those_of_the_formulas() {
     let lists = [&bm25, &dense].map(|part| part.search(&question, 100).unwrap().remove(0));
     let rank = |list: &[Found], id: &str| list.iter().position(|one| one.passage.chunk_id == id);
     for one in &Retriever::rrf(&[bm25.clone(), dense.clone()]).unwrap().search(&question, 20).unwrap()[0] {
-        let worth = |list: &Vec<Found>| {
-            rank(list, &one.passage.chunk_id).map_or(0.0, |place| 1.0 / (61.0 + place as f64))
-        };
+        let worth =
+            |list: &Vec<Found>| rank(list, &one.passage.chunk_id).map_or(0.0, |place| 1.0 / (61.0 + place as f64));
         assert!((one.score - lists.iter().map(worth).sum::<f64>()).abs() < 1e-12);
     }
     for one in &Retriever::weighted(&[(bm25, 3.0), (dense, 1.0)]).unwrap().search(&question, 20).unwrap()[0] {
@@ -349,14 +351,7 @@ fn what_cannot_be_built_is_said() {
         assert!(Retriever::bm25_with(&chunks(), &settings).unwrap_err().to_string().contains("k1 is at least 0"));
     }
     let german = chunks().into_frame();
-    let german = Chunks::new(
-        german
-            .lazy()
-            .with_column(lit("de").alias("language"))
-            .collect()
-            .unwrap(),
-    )
-    .unwrap();
+    let german = Chunks::new(german.lazy().with_column(lit("de").alias("language")).collect().unwrap()).unwrap();
     assert!(Retriever::bm25_with(&german, &Bm25::legal()).unwrap_err().to_string().contains("\"de\""));
     let bm25 = Retriever::bm25(&chunks()).unwrap();
     assert!(Retriever::rrf(&[bm25.clone()]).is_err());
@@ -412,7 +407,9 @@ fn an_index_on_disk_that_was_cut_or_changed_is_named_and_left_alone() {
         .unwrap()
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| path.file_name().unwrap() != "spec.json" && !path.file_name().unwrap().to_str().unwrap().starts_with('.'))
+        .filter(|path| {
+            path.file_name().unwrap() != "spec.json" && !path.file_name().unwrap().to_str().unwrap().starts_with('.')
+        })
         .collect();
     assert!(files.len() > 4 && index.join("spec.json").is_file());
     for file in files {

@@ -193,12 +193,7 @@ mod tests {
 
     #[test]
     fn a_point_of_an_article_also_names_the_article() {
-        assert_eq!(terms("under Article 6(1)(f) and Article 17(3)"), [
-            "art.6",
-            "art.6(1)(f)",
-            "art.17",
-            "art.17(3)"
-        ]);
+        assert_eq!(terms("under Article 6(1)(f) and Article 17(3)"), ["art.6", "art.6(1)(f)", "art.17", "art.17(3)"]);
     }
 
     #[test]

@@ -35,8 +35,7 @@ static FRENCH_STOP: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 });
 
 /// What French leaves before an apostrophe (Lucene's list). `aujourd'hui` and `quelqu'un` stay whole.
-const ELIDED: [&str; 13] =
-    ["l", "m", "t", "qu", "n", "s", "j", "d", "c", "jusqu", "quoiqu", "lorsqu", "puisqu"];
+const ELIDED: [&str; 13] = ["l", "m", "t", "qu", "n", "s", "j", "d", "c", "jusqu", "quoiqu", "lorsqu", "puisqu"];
 
 pub(super) fn english(text: &str, terms: &mut Terms) {
     citation::each(text, &mut |citation| terms.push(citation));
@@ -109,7 +108,10 @@ mod tests {
     #[test]
     fn accents_and_inflections_meet() {
         assert_eq!(Analyzer::LegalFr.terms("résiliation"), Analyzer::LegalFr.terms("resilier"));
-        assert_eq!(Analyzer::LegalEn.terms("The controllers' notifications"), Analyzer::LegalEn.terms("controller notified"));
+        assert_eq!(
+            Analyzer::LegalEn.terms("The controllers' notifications"),
+            Analyzer::LegalEn.terms("controller notified")
+        );
         assert_eq!(Analyzer::LegalEn.terms("the court’s"), Analyzer::LegalEn.terms("court"));
     }
 

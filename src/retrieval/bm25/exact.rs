@@ -34,7 +34,8 @@ impl Exact {
         let mut lengths = Vec::with_capacity(passages.len());
         let mut terms = Terms::default();
         for (place, passage) in passages.iter().enumerate() {
-            let place = u32::try_from(place).map_err(|_| Error::input("more than 4,294,967,295 passages in one act"))?;
+            let place =
+                u32::try_from(place).map_err(|_| Error::input("more than 4,294,967,295 passages in one act"))?;
             analyzer.analyze(&passage.text, &mut terms);
             let mut length = 0_u32;
             for term in terms.iter() {

@@ -150,7 +150,9 @@ impl Index {
         let found = searcher.num_docs();
         if found != passages as u64 || searcher.segment_readers().len() != 1 {
             let segments = searcher.segment_readers().len();
-            return Err(Error::input(format!("expected {passages} passages in 1 segment, found {found} in {segments}")));
+            return Err(Error::input(format!(
+                "expected {passages} passages in 1 segment, found {found} in {segments}"
+            )));
         }
         Ok(Self { searcher, text, analyzer })
     }
@@ -237,11 +239,14 @@ fn publish(temporary: &Path, folder: &Path) -> Result<()> {
     }
 }
 
-fn write(directory: impl Into<Box<dyn Directory>>, passages: &[Arc<Passage>], analyzer: Analyzer) -> Result<tantivy::Index> {
+fn write(
+    directory: impl Into<Box<dyn Directory>>,
+    passages: &[Arc<Passage>],
+    analyzer: Analyzer,
+) -> Result<tantivy::Index> {
     let schema = schema();
-    let (text, place) =
-        (schema.get_field("text").map_err(failed)?, schema.get_field("place").map_err(failed)?);
-    let tokenizers = tantivy::tokenizer::TokenizerManager::new();
+    let (text, place) = (schema.get_field("text").map_err(failed)?, schema.get_field("place").map_err(failed)?);
+    let tokenizers = tantivy::tokenizer::TokenizerManager::default();
     tokenizers.register(ANALYZER, TextAnalyzer::from(Analysis::new(analyzer)));
     let bytes: usize = passages.iter().map(|passage| passage.text.len()).sum();
     // Sizes the first hash table only: this writer never cuts a segment off.
@@ -290,9 +295,8 @@ impl Engine for Index {
         for (term, in_question) in counted(self.analyzer, question) {
             let wanted = Term::from_field_text(self.text, &term);
             let document_frequency = self.searcher.doc_freq(&wanted).map_err(failed)?;
-            let postings = inverted
-                .read_postings(&wanted, IndexRecordOption::WithFreqs)
-                .map_err(|error| failed(error.into()))?;
+            let postings =
+                inverted.read_postings(&wanted, IndexRecordOption::WithFreqs).map_err(|error| failed(error.into()))?;
             let frequency = postings.map_or(0, |mut postings| {
                 use tantivy::postings::Postings;
                 if postings.doc() <= document && postings.seek(document) == document { postings.term_freq() } else { 0 }

@@ -101,8 +101,10 @@ impl Bm25 {
         match (self.analyzer, language) {
             (Some(analyzer), _) => Ok(analyzer),
             (None, Some(language)) => Analyzer::legal(language),
-            (None, None) => Err(Error::input("Bm25::legal() needs one language an act, and this act has none or several")
-                .help("fill the chunks' column \"language\", or choose Bm25::with(Analyzer::LegalFr)")),
+            (None, None) => {
+                Err(Error::input("Bm25::legal() needs one language an act, and this act has none or several")
+                    .help("fill the chunks' column \"language\", or choose Bm25::with(Analyzer::LegalFr)"))
+            }
         }
     }
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::acts::{Engine, Hit};
 use super::Passage;
+use super::acts::{Engine, Hit};
 use crate::error::{Error, Result};
 use crate::lab::Lab;
 use crate::model::Embed;
@@ -69,12 +69,7 @@ impl Dense {
     /// The model's vectors in full precision, its questions instructed as the model's authors say.
     #[must_use]
     pub fn new(name: &str, model: &Arc<dyn Embed>) -> Self {
-        Self {
-            name: name.to_owned(),
-            model: model.clone(),
-            instruction: Instruction::Model,
-            precision: Precision::F32,
-        }
+        Self { name: name.to_owned(), model: model.clone(), instruction: Instruction::Model, precision: Precision::F32 }
     }
 
     /// Sends questions as they are, as RAGChecker's script does with E5-Mistral.
@@ -198,7 +193,11 @@ impl Engine for Exact {
     fn search(&self, questions: &[String], k: usize, keep: Option<&Arc<Vec<bool>>>) -> Result<Vec<Vec<Hit>>> {
         let asked = self.recipe.embed_questions(questions)?;
         if asked.len() != questions.len() {
-            return Err(Error::input(format!("the model gave {} vectors for {} questions", asked.len(), questions.len())));
+            return Err(Error::input(format!(
+                "the model gave {} vectors for {} questions",
+                asked.len(),
+                questions.len()
+            )));
         }
         self.vectors.search(&asked, k, keep.map(|keep| keep.as_slice()))
     }

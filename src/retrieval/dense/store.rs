@@ -84,7 +84,8 @@ fn read(folder: &Path) -> Result<Known> {
             // found is only embedded again.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => {
-                return Err(error.context(format!("reading embeddings from {}", part.display()))
+                return Err(error
+                    .context(format!("reading embeddings from {}", part.display()))
                     .help("remove this file; what it held is embedded again"));
             }
         }
@@ -162,7 +163,9 @@ mod tests {
     fn passages(texts: &[String]) -> Vec<Arc<Passage>> {
         texts
             .iter()
-            .map(|text| Arc::new(Passage { chunk_id: text.clone(), text: text.clone(), source: String::new(), language: None }))
+            .map(|text| {
+                Arc::new(Passage { chunk_id: text.clone(), text: text.clone(), source: String::new(), language: None })
+            })
             .collect()
     }
 

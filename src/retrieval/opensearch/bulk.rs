@@ -29,7 +29,8 @@ impl Acknowledged {
     fn open(lab: &Lab, uuid: &str) -> Result<Self> {
         let folder = lab.folder().join("opensearch");
         std::fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, &error))?;
-        let plain: String = uuid.chars().filter(|letter| letter.is_ascii_alphanumeric() || "-_".contains(*letter)).collect();
+        let plain: String =
+            uuid.chars().filter(|letter| letter.is_ascii_alphanumeric() || "-_".contains(*letter)).collect();
         let path = folder.join(format!("{plain}.jsonl"));
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
@@ -38,11 +39,8 @@ impl Acknowledged {
         };
         // A line that was cut by a crash is no JSON: its documents are only sent again.
         let ids = text.lines().filter_map(|line| serde_json::from_str::<Vec<String>>(line).ok()).flatten().collect();
-        let mut file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .map_err(|error| Error::file(&path, &error))?;
+        let mut file =
+            OpenOptions::new().create(true).append(true).open(&path).map_err(|error| Error::file(&path, &error))?;
         if !text.is_empty() && !text.ends_with('\n') {
             file.write_all(b"\n").map_err(|error| Error::file(&path, &error))?;
         }
@@ -73,8 +71,7 @@ pub(super) fn send(lab: &Lab, client: &Client, index: &str, uuid: &str, document
     let mut acknowledged = Acknowledged::open(lab, uuid)?;
     let mut again = true;
     loop {
-        let missing: Vec<&(&str, Value)> =
-            documents.iter().filter(|(id, _)| !acknowledged.ids.contains(*id)).collect();
+        let missing: Vec<&(&str, Value)> = documents.iter().filter(|(id, _)| !acknowledged.ids.contains(*id)).collect();
         if !missing.is_empty() {
             send_all(client, index, &missing, &mut acknowledged)?;
         }
@@ -93,12 +90,7 @@ pub(super) fn send(lab: &Lab, client: &Client, index: &str, uuid: &str, document
     }
 }
 
-fn send_all(
-    client: &Client,
-    index: &str,
-    missing: &[&(&str, Value)],
-    acknowledged: &mut Acknowledged,
-) -> Result<()> {
+fn send_all(client: &Client, index: &str, missing: &[&(&str, Value)], acknowledged: &mut Acknowledged) -> Result<()> {
     let progress = Progress::new(&format!("Sending to {index}"), missing.len());
     let mut refused: Vec<(String, String)> = Vec::new();
     let mut waiting: Vec<(String, String)> =
@@ -120,7 +112,8 @@ fn send_all(
                 waiting.extend(sorted.busy.into_iter().rev());
             }
             Answer::TooLarge if batch.len() == 1 => {
-                refused.extend(batch.into_iter().map(|(id, _)| (id, "larger than the cluster accepts (413)".to_owned())));
+                refused
+                    .extend(batch.into_iter().map(|(id, _)| (id, "larger than the cluster accepts (413)".to_owned())));
             }
             Answer::TooLarge => {
                 most = (batch.len() / 2).max(1);

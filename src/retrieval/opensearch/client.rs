@@ -60,9 +60,7 @@ impl std::fmt::Debug for Client {
 impl Client {
     /// A client for this address; `variable` looks up environment variables.
     pub(super) fn new(url: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
-        let wrong = |why: String| {
-            Error::input(why).help("give the cluster's address, as in https://localhost:9200")
-        };
+        let wrong = |why: String| Error::input(why).help("give the cluster's address, as in https://localhost:9200");
         let mut base = Url::parse(url).map_err(|error| wrong(format!("{url:?} is no address: {error}")))?;
         if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
             return Err(wrong(format!("{url:?} is no http or https address")));
@@ -84,10 +82,10 @@ impl Client {
         let mut http = reqwest::Client::builder().timeout(TIMEOUT).connect_timeout(Duration::from_secs(10));
         if let Some(path) = variable("OPENSEARCH_CA") {
             let path = std::path::PathBuf::from(path);
-            let pem = std::fs::read(&path).map_err(|error| Error::file(&path, &error).context("reading OPENSEARCH_CA"))?;
-            let authority = reqwest::Certificate::from_pem(&pem).map_err(|error| {
-                Error::input(format!("{} is no certificate in PEM form: {error}", path.display()))
-            })?;
+            let pem =
+                std::fs::read(&path).map_err(|error| Error::file(&path, &error).context("reading OPENSEARCH_CA"))?;
+            let authority = reqwest::Certificate::from_pem(&pem)
+                .map_err(|error| Error::input(format!("{} is no certificate in PEM form: {error}", path.display())))?;
             http = http.add_root_certificate(authority);
         }
         let http = http.build().map_err(|error| Error::new(ErrorKind::Internal, format!("no HTTP client: {error}")))?;
@@ -181,8 +179,9 @@ impl Client {
                 told = inner.to_string();
                 cause = inner.source();
             }
-            Error::new(ErrorKind::Io, format!("{} cannot be reached: {told}", self.address()))
-                .help("is the cluster running, and is the address right? For a certificate of your own set OPENSEARCH_CA")
+            Error::new(ErrorKind::Io, format!("{} cannot be reached: {told}", self.address())).help(
+                "is the cluster running, and is the address right? For a certificate of your own set OPENSEARCH_CA",
+            )
         };
         let response = request.send().await.map_err(lost)?;
         let status = response.status();
@@ -214,8 +213,9 @@ impl Client {
     fn refused(&self, path: &str, status: StatusCode, reason: &str) -> Error {
         let told = format!("{}/{} answers {}: {reason}", self.address(), path_only(path), status.as_u16());
         match status.as_u16() {
-            401 | 403 => Error::input(told)
-                .help("set OPENSEARCH_USERNAME and OPENSEARCH_PASSWORD to a user who may create and read these indexes"),
+            401 | 403 => Error::input(told).help(
+                "set OPENSEARCH_USERNAME and OPENSEARCH_PASSWORD to a user who may create and read these indexes",
+            ),
             404 => Error::new(ErrorKind::NotFound, told),
             502..=504 => Error::new(ErrorKind::Io, told).help("the cluster may be starting; look at its log"),
             400 if reason.contains("too_many_clauses") || reason.contains("maxClauseCount") => Error::input(told)
@@ -302,7 +302,8 @@ mod tests {
 
     #[test]
     fn reasons_are_read_in_opensearchs_shapes() {
-        let nested = serde_json::json!({"error": {"root_cause": [{"type": "mapper_parsing_exception", "reason": "r"}]}});
+        let nested =
+            serde_json::json!({"error": {"root_cause": [{"type": "mapper_parsing_exception", "reason": "r"}]}});
         assert_eq!(reason(&nested).as_deref(), Some("mapper_parsing_exception: r"));
         assert_eq!(reason(&serde_json::json!({"error": "Unauthorized"})).as_deref(), Some("Unauthorized"));
         assert_eq!(reason(&serde_json::json!({"type": "t", "reason": "r"})).as_deref(), Some("t: r"));

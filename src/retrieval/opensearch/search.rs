@@ -84,7 +84,9 @@ impl Search {
             match client.lines("_msearch", body.to_owned(), "nothing of this run is kept")? {
                 Answer::Fine(value) => return Ok(value),
                 Answer::Busy(_) | Answer::TooLarge if tried >= client.patience.tries => return Err(client.busy()),
-                Answer::TooLarge => return Err(Error::input("the questions are larger than the cluster accepts (413)")),
+                Answer::TooLarge => {
+                    return Err(Error::input("the questions are larger than the cluster accepts (413)"));
+                }
                 Answer::Busy(wished) => pause(client.patience.pause(tried, wished), "nothing of this run is kept")?,
             }
         }
@@ -120,7 +122,8 @@ impl Search {
         }
         for (row, response) in asked.into_iter().zip(&responses) {
             let found = read(response).map_err(|error| {
-                let asked: String = questions.get(row).map(|one| one.text.chars().take(60).collect()).unwrap_or_default();
+                let asked: String =
+                    questions.get(row).map(|one| one.text.chars().take(60).collect()).unwrap_or_default();
                 error.context(format!("searching the cluster for {asked:?}"))
             })?;
             if let Some(place) = results.get_mut(row) {
@@ -145,14 +148,18 @@ fn read(response: &Value) -> Result<Vec<Found>> {
     }
     let failed = response.pointer("/_shards/failed").and_then(Value::as_u64).unwrap_or_default();
     if failed > 0 || response.get("timed_out").and_then(Value::as_bool) == Some(true) {
-        return Err(Error::new(ErrorKind::Io, format!("the answer is not whole: {failed} shards failed, or time ran out"))
-            .help("look at the cluster's health; no part of the answer is used"));
+        return Err(Error::new(
+            ErrorKind::Io,
+            format!("the answer is not whole: {failed} shards failed, or time ran out"),
+        )
+        .help("look at the cluster's health; no part of the answer is used"));
     }
     let hits = response.pointer("/hits/hits").and_then(Value::as_array);
     let hits = hits.ok_or_else(|| Error::new(ErrorKind::Internal, "the answer holds no list of hits"))?;
     hits.iter()
         .map(|hit| {
-            let text = |field: &str| hit.pointer(&format!("/_source/{field}")).and_then(Value::as_str).map(str::to_owned);
+            let text =
+                |field: &str| hit.pointer(&format!("/_source/{field}")).and_then(Value::as_str).map(str::to_owned);
             let score = hit.get("_score").and_then(Value::as_f64).filter(|score| score.is_finite());
             let (Some(chunk_id), Some(body), Some(score)) = (text("chunk_id"), text("text"), score) else {
                 return Err(Error::new(ErrorKind::Internal, "a hit lacks its chunk_id, text or score"));

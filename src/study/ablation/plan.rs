@@ -88,12 +88,7 @@ impl Ablation {
     /// These retrievers, with BM25 as OpenSearch does it, at 1, 3, 5 and 10.
     #[must_use]
     pub fn new(plans: &[Plan]) -> Self {
-        Self {
-            plans: plans.to_vec(),
-            lexical: vec![Bm25::opensearch()],
-            chunkings: Vec::new(),
-            ks: vec![1, 3, 5, 10],
-        }
+        Self { plans: plans.to_vec(), lexical: vec![Bm25::opensearch()], chunkings: Vec::new(), ks: vec![1, 3, 5, 10] }
     }
 
     /// The settings of BM25 to vary: analyzers, k1 and b.
@@ -138,8 +133,9 @@ impl Ablation {
             Self { chunkings, .. } if names.len() < chunkings.len() => "two chunkings of one name",
             _ => return Ok(()),
         };
-        Err(Error::input(format!("the ablation has {lacks}"))
-            .help("as in Ablation::new(&[Plan::bm25()]).chunking(\"150 tokens\", &Chunking::tokens(150, 30)?).at(&[5])"))
+        Err(Error::input(format!("the ablation has {lacks}")).help(
+            "as in Ablation::new(&[Plan::bm25()]).chunking(\"150 tokens\", &Chunking::tokens(150, 30)?).at(&[5])",
+        ))
     }
 
     /// Shows what is compared.
@@ -147,7 +143,8 @@ impl Ablation {
         let families: Vec<String> = self.plans.iter().map(Plan::family).collect();
         let lexical: Vec<String> = self.lexical.iter().map(Bm25::name).collect();
         let chunkings: Vec<&str> = self.chunkings.iter().map(|(name, _)| name.as_str()).collect();
-        let text = format!("{} × {} × {} at {:?}", families.join(" | "), lexical.join(" | "), chunkings.join(" | "), self.ks);
+        let text =
+            format!("{} × {} × {} at {:?}", families.join(" | "), lexical.join(" | "), chunkings.join(" | "), self.ks);
         signal::display(None, None, &text);
     }
 }

@@ -118,8 +118,10 @@ impl Ablated {
         let wanted = format!("{metric}@");
         let summary = self.scores.by(&KEYS)?.into_frame();
         let names = texts(&summary, "metric")?;
-        let keep: Vec<bool> =
-            names.iter().map(|name| name.as_deref().is_some_and(|name| name.starts_with(&wanted) || name == metric)).collect();
+        let keep: Vec<bool> = names
+            .iter()
+            .map(|name| name.as_deref().is_some_and(|name| name.starts_with(&wanted) || name == metric))
+            .collect();
         if !keep.contains(&true) {
             return Err(Error::new(ErrorKind::NotFound, format!("the ablation has no metric {metric:?}"))
                 .help("choose recall, precision, ndcg, mrr or map"));
@@ -130,7 +132,9 @@ impl Ablated {
             .zip(lexical)
             .map(|(retriever, lexical)| label(&retriever.unwrap_or_default(), &lexical.unwrap_or_default()))
             .collect();
-        let labels = FrameBuilder::new().text("setting", &labels).boolean("keep", &keep.into_iter().map(Some).collect::<Vec<_>>());
+        let labels = FrameBuilder::new()
+            .text("setting", &labels)
+            .boolean("keep", &keep.into_iter().map(Some).collect::<Vec<_>>());
         let mut columns = summary.columns().to_vec();
         columns.extend(labels.build()?.columns().iter().cloned());
         let kept = DataFrame::new_infer_height(columns)?.lazy().filter(col("keep")).collect()?;
@@ -171,10 +175,8 @@ fn differences(order: &[([String; 3], String)], cells: &Cells, baseline: &[Strin
     let mut numbers: [Vec<Option<f64>>; 3] = Default::default();
     for cell in order.iter().filter(|(key, _)| key != baseline) {
         let other = cells.get(&(baseline.clone(), cell.1.clone()));
-        let found = cells
-            .get(cell)
-            .zip(other)
-            .and_then(|(one, other)| paired_difference(one, other, RESAMPLES, LEVEL, SEED));
+        let found =
+            cells.get(cell).zip(other).and_then(|(one, other)| paired_difference(one, other, RESAMPLES, LEVEL, SEED));
         for (column, value) in keys.iter_mut().zip(&cell.0) {
             column.push(value.clone());
         }
@@ -182,7 +184,8 @@ fn differences(order: &[([String; 3], String)], cells: &Cells, baseline: &[Strin
         metrics.push(metric);
         ks.push(k);
         let interval = found.map(|found| found.interval);
-        let values = [interval.map(|one| one.mean), interval.and_then(|one| one.low), interval.and_then(|one| one.high)];
+        let values =
+            [interval.map(|one| one.mean), interval.and_then(|one| one.low), interval.and_then(|one| one.high)];
         for (column, value) in numbers.iter_mut().zip(values) {
             column.push(value);
         }

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use polars::prelude::DataFrame;
 use serde_json::{Value, json};
 
+use super::Ablation;
 use super::plan::{Plan, Step};
 use super::result::{Ablated, Setting};
-use super::Ablation;
 use crate::dataset::Benchmark;
 use crate::error::{Error, Result};
 use crate::lab::Lab;
@@ -87,9 +87,7 @@ impl Bench<'_> {
                 let settings = lexical.copied().unwrap_or_else(Bm25::opensearch);
                 self.once(&settings.name(), &|| Retriever::bm25_with(self.chunks, &settings))
             }
-            Step::Dense(dense) => {
-                self.once(&dense.name(), &|| Retriever::dense_on_disk(self.lab, self.chunks, dense))
-            }
+            Step::Dense(dense) => self.once(&dense.name(), &|| Retriever::dense_on_disk(self.lab, self.chunks, dense)),
             Step::Rrf(parts) => {
                 let parts: Vec<Retriever> =
                     parts.iter().map(|part| self.retriever(part, lexical)).collect::<Result<_>>()?;
