@@ -59,7 +59,7 @@ fn synthetic(folder: &Path, size: usize) -> Vec<String> {
     (0..size)
         .map(|_| {
             let (mut chunk, mut words) = (String::new(), 0);
-            while words < WORDS - 10 {
+            while words < WORDS - 24 {
                 let sentence = sentences[random.random_range(0..sentences.len())];
                 words += sentence.split_whitespace().count();
                 chunk.push_str(sentence);

@@ -2,13 +2,15 @@
 //! script. It is no search engine: scores are counts of shared words, or dot products.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use axum::Router;
-use axum::body::Bytes;
-use axum::http::{HeaderMap, Method, StatusCode, Uri};
-use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
+
+/// Status and body.
+type Response = (u16, String);
 
 /// What goes wrong with the next request of a kind.
 #[derive(Debug, Clone)]
@@ -54,7 +56,7 @@ struct State {
 pub struct Cluster {
     state: Arc<Mutex<State>>,
     url: String,
-    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    stop: Arc<AtomicBool>,
 }
 
 impl Cluster {
@@ -64,26 +66,20 @@ impl Cluster {
             distribution: distribution.to_owned(),
             ..State::default()
         }));
-        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let shared = state.clone();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (shared, stopped) = (state.clone(), stop.clone());
         std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async move {
-                let app = Router::new().fallback(move |method: Method, uri: Uri, headers: HeaderMap, body: Bytes| {
-                    let state = shared.clone();
-                    async move { answer(&mut state.lock().unwrap(), &method, &uri, &headers, &body) }
-                });
-                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                let stopped = async {
-                    let _ = stopped.await;
-                };
-                axum::serve(listener, app).with_graceful_shutdown(stopped).await.unwrap();
-            });
+            for stream in listener.incoming().flatten() {
+                if stopped.load(Ordering::SeqCst) {
+                    return;
+                }
+                let shared = shared.clone();
+                std::thread::spawn(move || serve(stream, &shared));
+            }
         });
-        Self { state, url, stop: Some(stop) }
+        Self { state, url, stop }
     }
 
     pub fn url(&self) -> &str {
@@ -126,14 +122,38 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        if let Some(stop) = self.stop.take() {
-            let _ = stop.send(());
-        }
+        self.stop.store(true, Ordering::SeqCst);
+        // Wakes the thread that waits for a connection.
+        let _ = TcpStream::connect(self.url.trim_start_matches("http://"));
     }
 }
 
+/// Answers one request and closes.
+fn serve(stream: TcpStream, state: &Mutex<State>) {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    let (mut head, mut length, mut authorization) = (String::new(), 0, None);
+    while reader.read_line(&mut line).is_ok_and(|read| read > 0) && line != "\r\n" {
+        match line.trim().split_once(": ") {
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => length = value.parse().unwrap(),
+            Some((name, value)) if name.eq_ignore_ascii_case("authorization") => authorization = Some(value.to_owned()),
+            _ if head.is_empty() => head = line.trim().to_owned(),
+            _ => {}
+        }
+        line.clear();
+    }
+    let mut body = vec![0; length];
+    let parts: Vec<&str> = head.split(' ').collect();
+    let ([method, path, _], Ok(())) = (parts.as_slice(), reader.read_exact(&mut body)) else { return };
+    let path = path.split('?').next().unwrap();
+    let (status, text) =
+        answer(&mut state.lock().unwrap(), method, path, authorization.as_deref(), std::str::from_utf8(&body).unwrap());
+    let told = format!("HTTP/1.1 {status} .\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}", text.len());
+    let _ = reader.get_mut().write_all(told.as_bytes());
+}
+
 fn reply(status: u16, body: &Value) -> Response {
-    (StatusCode::from_u16(status).unwrap(), body.to_string()).into_response()
+    (status, body.to_string())
 }
 
 fn refuse(status: u16, kind: &str, why: &str) -> Response {
@@ -151,16 +171,12 @@ impl State {
     }
 }
 
-fn answer(state: &mut State, method: &Method, uri: &Uri, headers: &HeaderMap, body: &Bytes) -> Response {
-    if state.password.is_some() {
-        let given = headers.get("authorization").and_then(|value| value.to_str().ok());
-        if given != state.password.as_deref() {
-            return (StatusCode::UNAUTHORIZED, "Unauthorized").into_response();
-        }
+fn answer(state: &mut State, method: &str, path: &str, authorization: Option<&str>, text: &str) -> Response {
+    if state.password.is_some() && authorization != state.password.as_deref() {
+        return (401, "Unauthorized".to_owned());
     }
-    let path: Vec<&str> = uri.path().trim_matches('/').split('/').collect();
-    let text = std::str::from_utf8(body).unwrap();
-    match (method.as_str(), path.as_slice()) {
+    let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+    match (method, parts.as_slice()) {
         ("GET", [""]) => {
             if matches!(state.take("any"), Some(Fault::Away)) {
                 return refuse(503, "master_not_discovered_exception", "no cluster manager");
@@ -200,7 +216,7 @@ fn answer(state: &mut State, method: &Method, uri: &Uri, headers: &HeaderMap, bo
                 reply(200, &json!({*index: {"mappings": found.body["mappings"], "settings": settings}}))
             }
         },
-        _ => refuse(400, "illegal_argument_exception", &format!("no handler for {method} {uri}")),
+        _ => refuse(400, "illegal_argument_exception", &format!("no handler for {method} {path}")),
     }
 }
 
@@ -208,8 +224,8 @@ fn bulk(state: &mut State, index: &str, text: &str) -> Response {
     let fault = state.take("bulk");
     match fault {
         Some(Fault::Busy) => return refuse(429, "circuit_breaking_exception", "[parent] Data too large"),
-        Some(Fault::TooLarge) => return (StatusCode::PAYLOAD_TOO_LARGE, "").into_response(),
-        Some(Fault::Away) => return (StatusCode::SERVICE_UNAVAILABLE, "upstream connect error").into_response(),
+        Some(Fault::TooLarge) => return (413, String::new()),
+        Some(Fault::Away) => return (503, "upstream connect error".to_owned()),
         _ => {}
     }
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -37,6 +37,17 @@ static FRENCH_STOP: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 /// What French leaves before an apostrophe (Lucene's list). `aujourd'hui` and `quelqu'un` stay whole.
 const ELIDED: [&str; 13] = ["l", "m", "t", "qu", "n", "s", "j", "d", "c", "jusqu", "quoiqu", "lorsqu", "puisqu"];
 
+/// Words that deny or restrict: they stay as they are, since an ending cut off could make them another word.
+const NEGATIONS: [&str; 19] = [
+    "no", "not", "nor", "never", "without", "unless", "except", "ne", "ni", "non", "pas", "sans", "sauf", "aucun",
+    "aucune", "jamais", "rien", "nul", "nulle",
+];
+
+/// A word's stem; negations and words with an apostrophe inside stay whole.
+fn term(folded: &str, language: Language) -> String {
+    if NEGATIONS.contains(&folded) || folded.contains('\'') { folded.to_owned() } else { stem(folded, language) }
+}
+
 pub(super) fn english(text: &str, terms: &mut Terms) {
     citation::each(text, &mut |citation| terms.push(citation));
     standard::words(text, &mut |word| {
@@ -48,7 +59,7 @@ pub(super) fn english(text: &str, terms: &mut Terms) {
             other => other.strip_suffix("n't").map_or((other, false), |verb| (verb, true)),
         };
         if !ENGLISH_STOP.contains(plain) {
-            terms.push(&stem(plain, Language::English));
+            terms.push(&term(plain, Language::English));
         }
         if negated {
             terms.push("not");
@@ -72,7 +83,7 @@ pub(super) fn french(text: &str, terms: &mut Terms) {
             rest = tail;
         }
         if !FRENCH_STOP.contains(rest) {
-            terms.push(&stem(rest, Language::French));
+            terms.push(&term(rest, Language::French));
         }
     });
 }

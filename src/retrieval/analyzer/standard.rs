@@ -39,7 +39,8 @@ const CLASSES: [Class; 256] = classes();
 
 /// Calls `found` with every word, in order. The words are exactly those of
 /// [`unicode_words`](UnicodeSegmentation::unicode_words), which this calls wherever a piece between two spaces holds
-/// more than letters and digits with marks around them.
+/// more than letters and digits with marks around them. (One oddity is left out: that function gives a combining letter
+/// after a space as a word that begins with the space.)
 pub(super) fn words(text: &str, found: &mut impl FnMut(&str)) {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -112,7 +113,7 @@ mod tests {
     }
 
     fn expected(text: &str) -> Vec<String> {
-        text.unicode_words().map(str::to_owned).collect()
+        text.unicode_words().map(|word| word.trim_start().to_owned()).collect()
     }
 
     proptest! {

@@ -1,17 +1,21 @@
 //! BM25 on tantivy: one writer, one segment, in memory or on disk.
+//!
+//! tantivy writes, keeps and reads the postings. Its own ranking is approximate in the order of equal scores and was
+//! slower here than scoring in [`Impacts`], which are read from its postings when an index is opened; the tests compare
+//! the two.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tantivy::collector::{FilterCollector, TopDocs};
 use tantivy::directory::{Directory, MmapDirectory, RamDirectory};
 use tantivy::fieldnorm::FieldNormReader;
-use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
-use tantivy::schema::{Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions};
+use tantivy::postings::Postings;
+use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer};
-use tantivy::{DocAddress, DocSet, Score, Searcher, TantivyDocument, TantivyError, Term};
+use tantivy::{DocSet, InvertedIndexReader, Searcher, TERMINATED, TantivyDocument, TantivyError, Term};
 
+use super::impacts::Impacts;
 use super::terms::{counted, idf};
 use super::{B, K1, spec};
 use crate::error::{Error, ErrorKind, Result};
@@ -23,17 +27,14 @@ use crate::signal::{self, Progress};
 
 /// Name of the analyzer in the index's schema.
 const ANALYZER: &str = "analyzer";
-/// Scores whose relative difference is below this are equal: tantivy adds a passage's terms up in an order that depends
-/// on the other passages.
-const SAME: Score = 2e-6;
-/// Hits asked for beyond `k`, so that ties at the end are seen.
-const SPARE: usize = 8;
 
 /// One index over one act, in one segment, so that word counts are those of the whole act and places are document ids.
 pub(super) struct Index {
     searcher: Searcher,
     text: Field,
     analyzer: Analyzer,
+    /// By the ordinals of tantivy's dictionary.
+    impacts: Impacts,
 }
 
 impl std::fmt::Debug for Index {
@@ -50,7 +51,6 @@ fn schema() -> Schema {
     let mut schema = Schema::builder();
     let indexing = TextFieldIndexing::default().set_tokenizer(ANALYZER).set_index_option(IndexRecordOption::WithFreqs);
     schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
-    schema.add_u64_field("place", NumericOptions::default().set_fast());
     schema.build()
 }
 
@@ -154,77 +154,51 @@ impl Index {
                 "expected {passages} passages in 1 segment, found {found} in {segments}"
             )));
         }
-        Ok(Self { searcher, text, analyzer })
+        let impacts = impacts(&searcher, text)?;
+        Ok(Self { searcher, text, analyzer, impacts })
     }
 
-    /// One clause for every distinct term, weighted by its repetitions. No query parser sees the question, so nothing in
-    /// it has a meaning of its own.
-    fn query(&self, question: &str) -> Option<BooleanQuery> {
-        let clauses: Vec<(Occur, Box<dyn Query>)> = counted(self.analyzer, question)
-            .into_iter()
-            .map(|(term, count)| {
-                let term = Term::from_field_text(self.text, &term);
-                let query: Box<dyn Query> = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
-                let query =
-                    if count > 1 { Box::new(BoostQuery::new(query, count as Score)) as Box<dyn Query> } else { query };
-                (Occur::Should, query)
-            })
-            .collect();
-        (!clauses.is_empty()).then(|| BooleanQuery::new(clauses))
-    }
-
-    /// The best of at most `limit` documents as tantivy ranks them.
-    fn top(&self, query: &dyn Query, limit: usize, keep: Option<&Arc<Vec<bool>>>) -> Result<Vec<Hit>> {
-        let best = TopDocs::with_limit(limit).order_by_score();
-        let found = match keep {
-            None => self.searcher.search(query, &best),
-            Some(keep) => {
-                let keep = keep.clone();
-                let allowed = move |place: u64| usize::try_from(place).is_ok_and(|at| keep.get(at) == Some(&true));
-                self.searcher.search(query, &FilterCollector::new("place".to_owned(), allowed, best))
-            }
-        };
-        let found = found.map_err(failed)?;
-        Ok(found.into_iter().map(|(score, at)| Hit { passage: at.doc_id as usize, score }).collect())
-    }
-
-    fn best(&self, question: &str, k: usize, keep: Option<&Arc<Vec<bool>>>) -> Result<Vec<Hit>> {
-        let documents = self.searcher.num_docs() as usize;
-        let k = k.min(documents);
-        let Some(query) = self.query(question).filter(|_| k > 0) else { return Ok(Vec::new()) };
-        let mut limit = (k + SPARE).min(documents);
-        loop {
-            let mut hits = self.top(&query, limit, keep)?;
-            // A tie that reaches past the end hides which of its passages come first.
-            let open = hits.len() == limit
-                && limit < documents
-                && hits.get(k - 1).zip(hits.last()).is_some_and(|(last, end)| same(last.score, end.score));
-            if open {
-                limit = (limit * 4).min(documents);
-                continue;
-            }
-            order_ties(&mut hits);
-            hits.truncate(k);
-            return Ok(hits);
-        }
+    fn inverted(&self) -> Result<Arc<InvertedIndexReader>> {
+        self.searcher.segment_reader(0).inverted_index(self.text).map_err(failed)
     }
 }
 
-fn same(better: Score, worse: Score) -> bool {
-    better - worse <= better.abs() * SAME
+/// k1 · (1 − b + b · length / average_length) for every length that tantivy's one byte can say.
+fn norms(total_tokens: u64, documents: u64) -> [f64; 256] {
+    let average = (total_tokens as f64 / documents.max(1) as f64).max(f64::MIN_POSITIVE);
+    let mut norms = [0.0; 256];
+    for (id, norm) in (0..=u8::MAX).zip(&mut norms) {
+        *norm = K1 * (1.0 - B + B * f64::from(FieldNormReader::id_to_fieldnorm(id)) / average);
+    }
+    norms
 }
 
-/// Puts hits of equal score in the order of their places, under the greatest of their scores.
-fn order_ties(hits: &mut [Hit]) {
-    let mut start = 0;
-    while let Some(first) = hits.get(start).copied() {
-        let end = start + hits.iter().skip(start).take_while(|hit| same(first.score, hit.score)).count();
-        if let Some(tied) = hits.get_mut(start..end) {
-            tied.sort_by_key(|hit| hit.passage);
-            tied.iter_mut().for_each(|hit| hit.score = first.score);
-        }
-        start = end;
+/// Reads every posting once, in the order of the dictionary.
+fn impacts(searcher: &Searcher, text: Field) -> Result<Impacts> {
+    let segment = searcher.segment_reader(0);
+    let inverted = segment.inverted_index(text).map_err(failed)?;
+    let lengths = segment.get_fieldnorms_reader(text).map_err(failed)?;
+    let documents = searcher.num_docs();
+    let norms = norms(inverted.total_num_tokens(), documents);
+    let mut impacts = Impacts::new(documents as usize);
+    let mut terms = inverted.terms().stream().map_err(|error| failed(error.into()))?;
+    while terms.advance() {
+        let info = terms.value();
+        let idf = idf(u64::from(info.doc_freq), documents);
+        let postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::WithFreqs);
+        let mut postings = postings.map_err(|error| failed(error.into()))?;
+        impacts.push(std::iter::from_fn(|| {
+            let document = postings.doc();
+            if document == TERMINATED {
+                return None;
+            }
+            let frequency = f64::from(postings.term_freq());
+            let norm = norms.get(usize::from(lengths.fieldnorm_id(document))).copied().unwrap_or_default();
+            postings.advance();
+            Some((document, (idf * frequency * (K1 + 1.0) / (frequency + norm)) as f32))
+        }));
     }
+    Ok(impacts.finish())
 }
 
 /// Another process may have been faster; its index is the same.
@@ -245,7 +219,7 @@ fn write(
     analyzer: Analyzer,
 ) -> Result<tantivy::Index> {
     let schema = schema();
-    let (text, place) = (schema.get_field("text").map_err(failed)?, schema.get_field("place").map_err(failed)?);
+    let text = schema.get_field("text").map_err(failed)?;
     let tokenizers = tantivy::tokenizer::TokenizerManager::default();
     tokenizers.register(ANALYZER, TextAnalyzer::from(Analysis::new(analyzer)));
     let bytes: usize = passages.iter().map(|passage| passage.text.len()).sum();
@@ -263,7 +237,6 @@ fn write(
         }
         let mut document = TantivyDocument::default();
         document.add_text(text, &passage.text);
-        document.add_u64(place, number as u64);
         writer.add_document(document).map_err(failed)?;
         progress.advance(1);
     }
@@ -272,7 +245,20 @@ fn write(
 
 impl Engine for Index {
     fn search(&self, questions: &[String], k: usize, keep: Option<&Arc<Vec<bool>>>) -> Result<Vec<Vec<Hit>>> {
-        questions.iter().map(|question| self.best(question, k, keep)).collect()
+        let inverted = self.inverted()?;
+        let dictionary = inverted.terms();
+        let mut results = Vec::with_capacity(questions.len());
+        for question in questions {
+            let mut terms = Vec::new();
+            // No query parser sees the question, so nothing in it has a meaning of its own.
+            for (term, count) in counted(self.analyzer, question) {
+                if let Some(ordinal) = dictionary.term_ord(&term).map_err(|error| failed(error.into()))? {
+                    terms.push((ordinal as usize, count));
+                }
+            }
+            results.push(self.impacts.search(&terms, k, keep.map(|keep| keep.as_slice())));
+        }
+        Ok(results)
     }
 
     fn spec(&self) -> Value {
@@ -280,29 +266,29 @@ impl Engine for Index {
     }
 
     fn index_bytes(&self) -> Option<u64> {
-        self.searcher.space_usage().ok().map(|usage| usage.total().get_bytes())
+        self.searcher.space_usage().ok().map(|usage| usage.total().get_bytes() + self.impacts.bytes())
     }
 
     fn explain_score(&self, question: &str, passage: usize) -> Result<Vec<TermScore>> {
-        let segment = self.searcher.segment_reader(0);
-        let document = DocAddress::new(0, u32::try_from(passage).map_err(|_| Error::input("no such passage"))?).doc_id;
-        let inverted = segment.inverted_index(self.text).map_err(failed)?;
+        let document = u32::try_from(passage).map_err(|_| Error::input("no such passage"))?;
+        let inverted = self.inverted()?;
         let documents = self.searcher.num_docs();
-        let average = inverted.total_num_tokens() as f64 / documents.max(1) as f64;
-        let norms = segment.get_fieldnorms_reader(self.text).map_err(failed)?;
-        let length = f64::from(FieldNormReader::id_to_fieldnorm(norms.fieldnorm_id(document)));
+        let lengths = self.searcher.segment_reader(0).get_fieldnorms_reader(self.text).map_err(failed)?;
+        let norms = norms(inverted.total_num_tokens(), documents);
+        let norm = norms.get(usize::from(lengths.fieldnorm_id(document))).copied().unwrap_or_default();
         let mut scores = Vec::new();
         for (term, in_question) in counted(self.analyzer, question) {
             let wanted = Term::from_field_text(self.text, &term);
-            let document_frequency = self.searcher.doc_freq(&wanted).map_err(failed)?;
-            let postings =
-                inverted.read_postings(&wanted, IndexRecordOption::WithFreqs).map_err(|error| failed(error.into()))?;
-            let frequency = postings.map_or(0, |mut postings| {
-                use tantivy::postings::Postings;
-                if postings.doc() <= document && postings.seek(document) == document { postings.term_freq() } else { 0 }
-            });
+            let postings = inverted.read_postings(&wanted, IndexRecordOption::WithFreqs);
+            let (mut document_frequency, mut frequency) = (0, 0);
+            if let Some(mut postings) = postings.map_err(|error| failed(error.into()))? {
+                document_frequency = u64::from(postings.doc_freq());
+                if postings.doc() <= document && postings.seek(document) == document {
+                    frequency = postings.term_freq();
+                }
+            }
             let seen = f64::from(frequency);
-            let tf = seen * (K1 + 1.0) / (seen + K1 * (1.0 - B + B * length / average));
+            let tf = if frequency > 0 { seen * (K1 + 1.0) / (seen + norm) } else { 0.0 };
             let idf = idf(document_frequency, documents);
             scores.push(TermScore::new(term, (in_question, frequency), document_frequency, idf, tf));
         }
@@ -312,6 +298,9 @@ impl Engine for Index {
 
 #[cfg(test)]
 mod tests {
+    use tantivy::collector::TopDocs;
+    use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
+
     use super::*;
     use crate::retrieval::bm25::terms::rounded_length;
 
@@ -324,10 +313,38 @@ mod tests {
     }
 
     #[test]
-    fn ties_stand_in_the_order_of_their_places() {
-        let mut hits = [(9, 2.0), (7, 1.0), (3, 0.999_999), (5, 0.5)].map(|(passage, score)| Hit { passage, score });
-        order_ties(&mut hits);
-        assert_eq!(hits.map(|hit| hit.passage), [9, 3, 7, 5]);
-        assert_eq!(hits[1].score, hits[2].score);
+    fn scores_are_those_that_tantivy_gives_itself() {
+        let words = ["the", "court", "may", "order", "damages", "tenant", "lease", "breach", "notice", "seller"];
+        let passages: Vec<Arc<Passage>> = (0..9_000_usize)
+            .map(|number| {
+                let length = 5 + number % 60;
+                let text: Vec<&str> = (0..length).map(|at| words[(number * 7 + at * at) % (1 + number % 10)]).collect();
+                Arc::new(Passage {
+                    chunk_id: format!("{number:05}"),
+                    text: text.join(" "),
+                    source: String::new(),
+                    language: None,
+                })
+            })
+            .collect();
+        let index = Index::in_memory(&passages, Analyzer::OpensearchStandard).unwrap();
+        for question in ["breach of notice", "the the court", "seller, tenant and the lease of the seller", "order"] {
+            let clauses: Vec<(Occur, Box<dyn Query>)> = counted(index.analyzer, question)
+                .into_iter()
+                .map(|(term, count)| {
+                    let term = Term::from_field_text(index.text, &term);
+                    let query: Box<dyn Query> = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
+                    let query: Box<dyn Query> = Box::new(BoostQuery::new(query, count as f32));
+                    (Occur::Should, query)
+                })
+                .collect();
+            let best = TopDocs::with_limit(20).order_by_score();
+            let theirs = index.searcher.search(&BooleanQuery::new(clauses), &best).unwrap();
+            let ours = index.search(&[question.to_owned()], 20, None).unwrap().remove(0);
+            assert_eq!(ours.len(), theirs.len());
+            for (ours, (score, _)) in ours.iter().zip(&theirs) {
+                assert!((ours.score - score).abs() <= 1e-5 * score, "{question}: {} and {score}", ours.score);
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! BM25: settings, the index on tantivy, and an exact scorer with free parameters.
 
 mod exact;
+mod impacts;
 #[cfg(feature = "bm25")]
 mod index;
 mod terms;

@@ -66,8 +66,12 @@ impl OpenSearch {
         Self::with(Client::new(url, &|name| std::env::var(name).ok())?)
     }
 
-    fn with(client: Client) -> Result<Self> {
+    fn with(mut client: Client) -> Result<Self> {
+        // Whoever waits for a first answer wants to know soon that there is none.
+        let patience = client.patience;
+        client.patience.tries = 3;
         let told = client.get("")?;
+        client.patience = patience;
         let distribution = told.pointer("/version/distribution").and_then(Value::as_str);
         let number = told.pointer("/version/number").and_then(Value::as_str).unwrap_or_default().to_owned();
         let major = number.split('.').next().unwrap_or_default();

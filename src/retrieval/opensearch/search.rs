@@ -104,6 +104,7 @@ impl Search {
         // A vector without direction has no neighbours, and the cluster would refuse it.
         let mut asked = Vec::new();
         for (row, question) in questions.iter().enumerate() {
+            self.index_of(question.source.as_deref())?;
             let vector = vectors.as_ref().and_then(|rows| rows.get(row));
             if vector.is_none_or(|vector| vector.iter().any(|number| *number != 0.0)) {
                 body += &self.lines(question, vector, k)?;
