@@ -1,7 +1,12 @@
 //! The one integration binary.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod acts;
+mod bad_files;
 mod bad_input;
+mod benchmarks;
+mod fetching;
+mod fuzz_readers;
 mod golden_metrics;
 mod imports;
 mod lexical;

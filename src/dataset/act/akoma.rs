@@ -16,7 +16,8 @@ const DEPTH: usize = 512;
 /// # Errors
 /// When it has no article.
 pub(super) fn parse(xml: &str) -> Result<Parsed> {
-    let act = markup::read(xml, Act::default());
+    let mut act = markup::read(xml, Act::default());
+    act.close_down_to(0);
     let (text, parts) = act.builder.finish();
     if !parts.iter().any(|part| part.kind == Kind::Article) {
         return Err(Error::input("found no <article> in the Akoma Ntoso document")
@@ -128,10 +129,7 @@ impl Reader for Act {
         }
         self.telling = None;
         let Some(depth) = self.stack.iter().rposition(|element| element.name == *name) else { return };
-        while self.stack.len() > depth {
-            let Some(element) = self.stack.pop() else { return };
-            self.leave(&element);
-        }
+        self.close_down_to(depth);
     }
 
     fn text(&mut self, text: &str) {
@@ -148,6 +146,13 @@ impl Reader for Act {
 }
 
 impl Act {
+    fn close_down_to(&mut self, depth: usize) {
+        while self.stack.len() > depth {
+            let Some(element) = self.stack.pop() else { return };
+            self.leave(&element);
+        }
+    }
+
     fn open_part(&mut self, kind: Kind, own: Option<&str>, name: &str) -> usize {
         let above = self.builder.innermost(|kind| kind.is_citable() || matches!(kind, Kind::Paragraph | Kind::Point));
         // Items are numbered by the list, not in their text.

@@ -235,7 +235,15 @@ impl Builder {
                 }
                 None => Vec::new(),
             };
-            let start = part.start.unwrap_or(part.end);
+            let (mut start, mut end) = (part.start.unwrap_or(part.end), part.end);
+            // A part without text lies where the text of the part around it is.
+            if let Some(around) = parent.and_then(|parent| found.get(parent))
+                && start == end
+                && start.0 < around.start
+            {
+                start = (around.start, around.bytes.0);
+                end = start;
+            }
             places.push(Some(found.len()));
             found.push(Provision {
                 id,
@@ -245,8 +253,8 @@ impl Builder {
                 path,
                 parent,
                 start: start.0,
-                end: part.end.0,
-                bytes: (start.1, part.end.1),
+                end: end.0,
+                bytes: (start.1, end.1),
             });
         }
         (self.text, found)
