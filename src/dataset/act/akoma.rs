@@ -16,7 +16,7 @@ const DEPTH: usize = 512;
 /// # Errors
 /// When it has no article.
 pub(super) fn parse(xml: &str) -> Result<Parsed> {
-    let mut act = markup::read(xml, Act::default());
+    let mut act = markup::read(xml, Act::default(), true);
     act.close_down_to(0);
     let (text, parts) = act.builder.finish();
     if !parts.iter().any(|part| part.kind == Kind::Article) {

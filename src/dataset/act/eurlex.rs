@@ -21,7 +21,7 @@ const DEPTH: usize = 512;
 /// # Errors
 /// When no article or recital is found; says if the page looks like an error message.
 pub(super) fn parse(html: &str) -> Result<Parsed> {
-    let mut reader = markup::read(html, Act::default());
+    let mut reader = markup::read(html, Act::default(), markup::is_xml(html));
     reader.close_down_to(0);
     let page_title = reader.page_title.trim().to_owned();
     let (text, parts) = reader.builder.finish();

@@ -9,7 +9,7 @@ use super::{Kind, Parsed, lines};
 
 /// Reads a page: every block of text is a part `p_1`, `p_2`, …, every heading a division around what follows it.
 pub(super) fn parse(html: &str) -> Parsed {
-    let mut page = markup::read(html, Page::default());
+    let mut page = markup::read(html, Page::default(), markup::is_xml(html));
     page.end_block();
     let (text, parts) = page.builder.finish();
     let title = page.title.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,5 @@
 //! Plain text, and what headings say about their rank.
+#![cfg_attr(not(feature = "html"), allow(dead_code))]
 
 use super::builder::Builder;
 use super::{Kind, Parsed};

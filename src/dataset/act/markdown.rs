@@ -78,7 +78,7 @@ fn read(text: &str, document: &mut Document) {
             }
             Event::Text(text) | Event::Code(text) => document.builder.text(&text),
             Event::SoftBreak | Event::HardBreak => document.builder.space(),
-            Event::Html(html) | Event::InlineHtml(html) => markup::read(&html, Inline(document)).end(),
+            Event::Html(html) | Event::InlineHtml(html) => markup::read(&html, Inline(document), false).end(),
             _ => {}
         }
     }

@@ -127,9 +127,13 @@ impl<R: Reader> Feed<R> {
     }
 }
 
+/// Whether a page calls itself XML.
+pub(super) fn is_xml(text: &str) -> bool {
+    text.trim_start().starts_with("<?xml")
+}
+
 /// Reads a whole text.
-pub(super) fn read<R: Reader>(text: &str, reader: R) -> R {
-    let is_xml = text.trim_start().starts_with("<?xml");
+pub(super) fn read<R: Reader>(text: &str, reader: R, is_xml: bool) -> R {
     let mut feed = Feed::new(reader, is_xml);
     feed.push(text);
     feed.finish()
