@@ -1,9 +1,14 @@
 //! The session: a folder, and what was computed into it.
 
 mod fingerprint;
+mod hub;
+pub(crate) mod lock;
+#[cfg(any(feature = "hub", feature = "remote"))]
+pub(crate) mod runtime;
 mod store;
 
 pub use fingerprint::Fingerprint;
+pub use hub::{Hub, HubRepo};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

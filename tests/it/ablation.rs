@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use claimlab::dataset::Benchmark;
 use claimlab::metrics::{Judgements, score_ranking};
 use claimlab::model::Embed;
-use claimlab::polars::prelude::{DataFrame, df};
 use claimlab::prelude::*;
 use claimlab::retrieval::{Bm25, Dense};
 use claimlab::study::{Ablation, Plan};
@@ -13,28 +11,10 @@ use claimlab::table::{floats, integers, texts};
 
 use super::retrieval::Counts;
 
-/// The articles that the sample's passages name in their headings, found in the acts.
-pub fn passages(benchmark: &Benchmark) -> DataFrame {
-    let questions = benchmark.questions();
-    let frame = questions.frame();
-    let (ids, units) = (texts(frame, "question_id").unwrap(), texts(frame, "context_unit").unwrap());
-    let sources = texts(frame, "source").unwrap();
-    let mut rows: (Vec<String>, Vec<String>, Vec<i64>, Vec<i64>) = Default::default();
-    for ((id, unit), source) in ids.into_iter().zip(units).zip(sources) {
-        let (source, unit) = (source.unwrap(), unit.unwrap());
-        let act = benchmark.acts().into_iter().find(|act| act.source() == source).unwrap();
-        let numbers = unit.lines().filter_map(|line| line.trim_start_matches('#').trim().strip_prefix("Article "));
-        for number in numbers {
-            let wanted = format!("art_{}", number.split_whitespace().next().unwrap().trim_end_matches("er"));
-            if let Some(found) = act.provisions().iter().find(|one| one.id == wanted) {
-                rows.0.push(id.clone().unwrap());
-                rows.1.push(source.clone());
-                rows.2.push(found.start as i64);
-                rows.3.push(found.end as i64);
-            }
-        }
-    }
-    df!("question_id" => rows.0, "document_id" => rows.1, "start" => rows.2, "end" => rows.3).unwrap()
+/// Where the sample's passages lie in its acts.
+fn passages(sample: &Benchmark) -> DataFrame {
+    let chunks = sample.chunks(&Chunking::tokens(60, 10).unwrap()).unwrap();
+    sample.relevance(&chunks).unwrap().passages().clone()
 }
 
 fn plan(model: &Arc<dyn Embed>) -> Ablation {

@@ -7,7 +7,7 @@ const ROOMS: [(&str, &[&str]); 14] = [
     ("table", &[]),
     ("text", &[]),
     ("lab", &["table", "dataset"]),
-    ("dataset", &["table", "lab"]),
+    ("dataset", &["table", "lab", "text"]),
     ("model", &["lab", "table"]),
     ("retrieval", &["dataset", "model", "lab", "table", "text"]),
     ("generation", &["retrieval", "model", "lab", "table", "text"]),
@@ -35,14 +35,20 @@ const ROOMS: [(&str, &[&str]); 14] = [
     ("signal", &["table"]),
 ];
 
-const CRATES: [(&str, &[&str]); 7] = [
+const CRATES: [(&str, &[&str]); 10] = [
     ("tantivy", &["src/retrieval/bm25"]),
     ("candle", &["src/model/local"]),
-    ("tokenizers", &["src/model/local", "src/dataset/chunking.rs"]),
-    ("reqwest", &["src/model/remote", "src/retrieval/opensearch", "src/dataset/fetch", "src/lab"]),
-    ("tokio", &["src/model/remote", "src/retrieval/opensearch", "src/dataset/fetch", "src/lab"]),
+    ("tokenizers", &["src/model/local", "src/dataset/chunk"]),
     ("plotters", &["src/figure"]),
     ("scraper", &["src/dataset"]),
+    ("html5ever", &["src/dataset/act"]),
+    ("pulldown_cmark", &["src/dataset/act"]),
+    ("hf_hub", &["src/lab/hub"]),
+    ("reqwest", &["src/model/remote", "src/retrieval/opensearch", "src/dataset/fetch"]),
+    (
+        "tokio",
+        &["src/model/remote", "src/retrieval/opensearch", "src/dataset/fetch", "src/lab/runtime.rs", "src/lab/hub"],
+    ),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<(String, String)>) {

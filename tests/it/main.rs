@@ -2,8 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod ablation;
+mod acts;
+mod bad_files;
 mod bad_input;
+mod benchmarks;
 mod cluster;
+mod fetching;
+mod fuzz_readers;
 mod golden_metrics;
 mod imports;
 mod lexical;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use reqwest::{Method, StatusCode, Url};
 use serde_json::Value;
 
-use super::wait::wait;
 use crate::error::{Error, ErrorKind, Result};
+use crate::lab::runtime::wait;
 
 /// How long one request may take.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -151,7 +151,7 @@ impl Client {
         let mut tried = 0;
         loop {
             tried += 1;
-            let sent = wait(kept, self.once(method.clone(), path, body.clone()));
+            let sent = wait(kept, self.once(method.clone(), path, body.clone())).flatten();
             match sent {
                 Err(error) if error.kind() == ErrorKind::Io && tried < self.patience.tries => {
                     pause(self.patience.pause(tried, None), kept)?;
@@ -250,10 +250,7 @@ pub(super) fn reason(value: &Value) -> Option<String> {
 
 /// Waits, hearing an interrupt.
 pub(super) fn pause(length: Duration, kept: &str) -> Result<()> {
-    wait(kept, async {
-        tokio::time::sleep(length).await;
-        Ok(())
-    })
+    wait(kept, tokio::time::sleep(length))
 }
 
 #[cfg(test)]

@@ -24,7 +24,6 @@ mod bulk;
 mod client;
 mod mapping;
 mod search;
-mod wait;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
