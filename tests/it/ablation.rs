@@ -72,6 +72,10 @@ fn one_call_gives_one_tidy_table_paired_differences_and_a_figure() {
     assert_eq!(gains.height(), 9 * 8);
     assert!(integers(&gains, "n").unwrap().iter().all(|n| n.unwrap() > 40));
     assert!(done.against("BM25", "BM25", "9 tokens").unwrap_err().to_string().contains("200 tokens"));
+    let french = done.only("language", "fr").unwrap();
+    let gains = french.against("BM25", "BM25", "200 tokens").unwrap();
+    assert!(integers(&gains, "n").unwrap().iter().all(|n| (20..40).contains(&n.unwrap())));
+    assert!(done.only("language", "de").is_err());
     let figure = done.figure("recall").unwrap();
     assert!(figure.svg().contains("60 tokens") && figure.svg().contains("recall@5"));
     assert!(done.figure("faithfulness").is_err());

@@ -58,6 +58,19 @@ impl Ablated {
         self.scores.clone()
     }
 
+    /// The questions whose text column `column` equals `value`, as in `only("language", "fr")`.
+    ///
+    /// # Errors
+    /// When there is no such column or no such question.
+    pub fn only(&self, column: &str, value: &str) -> Result<Self> {
+        let scores = self.scores.only(column, value)?;
+        if scores.height() == 0 {
+            return Err(Error::new(ErrorKind::NotFound, format!("no question has {column} = {value:?}"))
+                .help("look at the questions' columns"));
+        }
+        Ok(Self { scores })
+    }
+
     /// One row a setting, metric and cut-off: mean, 95 % interval over questions, and over how many it is. `k` is null for
     /// metrics of the whole ranking.
     ///
