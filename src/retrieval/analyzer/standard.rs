@@ -113,7 +113,9 @@ mod tests {
     }
 
     fn expected(text: &str) -> Vec<String> {
-        text.unicode_words().map(|word| word.trim_start().to_owned()).collect()
+        text.unicode_words()
+            .map(|word| word.trim_start_matches(|letter: char| letter.is_ascii_whitespace()).to_owned())
+            .collect()
     }
 
     proptest! {

@@ -250,7 +250,8 @@ pub(super) fn reason(value: &Value) -> Option<String> {
 
 /// Waits, hearing an interrupt.
 pub(super) fn pause(length: Duration, kept: &str) -> Result<()> {
-    wait(kept, tokio::time::sleep(length))
+    // The timer belongs to the runtime that waits, so it is made there.
+    wait(kept, async { tokio::time::sleep(length).await })
 }
 
 #[cfg(test)]
