@@ -1,16 +1,26 @@
 //! Benchmarks and corpora: what is asked, and the acts that answer.
 
+mod act;
 mod benchmark;
 pub mod checking_sets;
-mod chunking;
+mod bytes;
+mod card;
+mod chunk;
+mod claimrag;
 mod corpus;
-mod official_journal;
+mod fetch;
+mod frames;
 pub mod published;
 pub mod ragchecker;
-mod records;
+mod refchecker;
 mod statistics;
 
+pub use act::{Kind, Provision};
 pub use benchmark::Benchmark;
-pub use chunking::Chunking;
-pub use corpus::{Corpus, Provision};
+pub use chunk::{Chunking, Relevance};
+pub use corpus::{Corpus, stream_html};
+pub use fetch::ActSource;
+pub use frames::{ColumnMap, read_frame};
 pub use ragchecker::RagCheckerFile;
+pub use refchecker::read_refchecker;
+pub use statistics::Statistics;

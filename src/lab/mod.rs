@@ -5,13 +5,16 @@ mod journal;
 mod journal_file;
 mod ledger;
 #[cfg(any(feature = "hub", feature = "remote"))]
-pub mod runtime;
 mod store;
 
 pub use fingerprint::Fingerprint;
 pub use journal::{Claim, Journal};
 pub use journal_file::Entry;
 pub use ledger::{Ledger, LedgerEntry};
+mod hub;
+pub(crate) mod lock;
+pub(crate) mod runtime;
+pub use hub::{Hub, HubRepo};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! RAGChecker's eleven claim metrics for one answer to one question.
+//! RAGChecker's eleven claim metrics for one answer to one question, and the measures of rankings
+//! ([`score_ranking`]).
 //!
 //! [`LabelMatrices`] holds the verdicts of the four checking directions; [`score`] turns them into eleven
 //! [`Outcome`]s; [`percent`] averages over questions as RAGChecker does. Formulas: Ru et al., *RAGChecker: A
@@ -61,6 +62,8 @@ mod metric;
 mod overlap;
 mod places;
 mod ragchecker;
+mod ranking;
+mod ranking_truth;
 mod truth;
 
 pub use aggregate::{pairwise_sum, percent};
@@ -71,3 +74,5 @@ pub use matrix::{LabelMatrices, ShapeError};
 pub use metric::{Group, Metric};
 pub use overlap::{bleu, rouge_l, text_overlap};
 pub use ragchecker::{RagCheckerLabels, ReadError};
+pub use ranking::score_ranking;
+pub use ranking_truth::Judgements;

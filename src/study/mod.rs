@@ -1,5 +1,6 @@
 //! Whole experiments: systems on a benchmark, from questions to scores; a checker against people's labels.
 
+mod ablation;
 mod evaluation;
 mod opened;
 mod rescore;
@@ -8,6 +9,7 @@ mod rq2_errors;
 mod sensitivity;
 
 pub use evaluation::{Evaluation, Protocol, System};
+pub use ablation::{Ablated, Ablation, Plan};
 pub use rescore::rescore;
 pub use rq2::{CheckerReport, human_labels};
 pub use sensitivity::{ErrorRates, error_sensitivity};

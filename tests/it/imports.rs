@@ -7,9 +7,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("table", &[]),
     ("text", &[]),
     ("lab", &["table", "dataset"]),
-    ("dataset", &["table", "lab"]),
+    ("dataset", &["table", "lab", "text"]),
     ("model", &["lab", "table"]),
-    ("retrieval", &["dataset", "model", "lab", "table"]),
+    ("retrieval", &["dataset", "model", "lab", "table", "text"]),
     ("generation", &["retrieval", "model", "lab", "table", "text"]),
     ("claims", &["model", "lab", "table", "text"]),
     ("judging", &["model", "lab", "table", "text"]),
@@ -42,9 +42,17 @@ const ROOMS: &[(&str, &[&str])] = &[
 const CRATES: &[(&str, &[&str])] = &[
     ("tantivy", &["src/retrieval/bm25"]),
     ("candle", &["src/model/local"]),
-    ("tokenizers", &["src/model/local", "src/dataset/chunking.rs"]),
+    ("tokenizers", &["src/model/local", "src/dataset/chunk"]),
     ("plotters", &["src/figure"]),
     ("scraper", &["src/dataset"]),
+    ("html5ever", &["src/dataset/act"]),
+    ("pulldown_cmark", &["src/dataset/act"]),
+    ("hf_hub", &["src/lab/hub"]),
+    ("reqwest", &["src/model/remote", "src/retrieval/opensearch", "src/dataset/fetch"]),
+    (
+        "tokio",
+        &["src/model/remote", "src/retrieval/opensearch", "src/dataset/fetch", "src/lab/runtime.rs", "src/lab/hub"],
+    ),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<(String, String)>) {

@@ -1,8 +1,15 @@
 //! The one integration binary.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod ablation;
+mod acts;
+mod bad_files;
 mod bad_input;
 mod calibration;
+mod benchmarks;
+mod cluster;
+mod fetching;
+mod fuzz_readers;
 mod golden_metrics;
 mod human_labels;
 mod imports;
@@ -15,6 +22,8 @@ mod parsing;
 mod real_files;
 mod speed;
 mod scripted_judge;
+mod opensearch;
+mod retrieval;
 mod spine;
 mod statistics;
 

@@ -1,156 +1,153 @@
-//! BM25 on tantivy.
+//! BM25: settings, the index on tantivy, and an exact scorer with free parameters.
 
-use std::path::Path;
+mod exact;
+mod impacts;
+#[cfg(feature = "bm25")]
+mod index;
+mod terms;
+
+use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tantivy::collector::TopDocs;
-use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
-use tantivy::schema::{Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions};
-use tantivy::tokenizer::{LowerCaser, SimpleTokenizer, TextAnalyzer, TokenStream};
-use tantivy::{Index, IndexReader, TantivyDocument, Term};
 
-use super::{Hit, Passage, Retrieve};
-use crate::error::{Error, ErrorKind, Result};
-use crate::lab::{Fingerprint, Lab};
+use super::acts::Engine;
+use super::{Analyzer, Passage};
+use crate::error::{Error, Result};
+use crate::lab::Lab;
 
-/// Name of the analyzer in the index's schema.
-const ANALYZER: &str = "words";
-/// Bytes that the writer may hold; the least that tantivy accepts for one thread.
-const MEMORY: usize = 15_000_000;
-
-/// One index over one act, in one segment, so that word counts are those of the whole act.
-pub(super) struct Bm25 {
-    reader: IndexReader,
-    text: Field,
-    analyzer: TextAnalyzer,
+/// Okapi BM25 (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", section 3.4, with
+/// Lucene's idf that is never negative): which analyzer, which parameters.
+///
+/// ```
+/// use claimlab::retrieval::{Analyzer, Bm25};
+/// assert_eq!(Bm25::opensearch().name(), "BM25");
+/// assert_eq!(Bm25::legal().name(), "BM25 legal");
+/// assert_eq!(Bm25::with(Analyzer::LegalFr).k1(0.9).b(0.4).name(), "BM25 legal_fr k1=0.9 b=0.4");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bm25 {
+    /// None: the legal analyzer of each act's language.
+    analyzer: Option<Analyzer>,
+    k1: f64,
+    b: f64,
+    exact: bool,
 }
 
-impl std::fmt::Debug for Bm25 {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Bm25").field("text", &self.text).finish_non_exhaustive()
-    }
-}
-
-/// Runs of letters and digits, lower-cased; the same for texts and questions.
-fn analyzer() -> TextAnalyzer {
-    TextAnalyzer::builder(SimpleTokenizer::default()).filter(LowerCaser).build()
-}
-
-fn failed(error: tantivy::TantivyError) -> Error {
-    Error::new(ErrorKind::Internal, format!("the BM25 index failed: {error}"))
-}
-
-fn schema() -> Schema {
-    let mut schema = Schema::builder();
-    let indexing = TextFieldIndexing::default().set_tokenizer(ANALYZER).set_index_option(IndexRecordOption::WithFreqs);
-    schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
-    schema.add_u64_field("place", NumericOptions::default().set_fast());
-    schema.build()
-}
+/// OpenSearch's, Lucene's and tantivy's parameters.
+const K1: f64 = 1.2;
+const B: f64 = 0.75;
 
 impl Bm25 {
-    /// Builds the index in memory.
-    pub(super) fn in_memory(passages: &[Passage]) -> Result<Self> {
-        let index = Index::create_in_ram(schema());
-        fill(&index, passages)?;
-        Self::open(&index)
+    /// As OpenSearch does it by default: `opensearch_standard`, k1 = 1.2, b = 0.75.
+    #[must_use]
+    pub fn opensearch() -> Self {
+        Self::with(Analyzer::OpensearchStandard)
     }
 
-    /// Builds the index in the lab's folder, or opens the one that is there. It appears under its name complete.
-    pub(super) fn on_disk(lab: &Lab, passages: &[Passage]) -> Result<Self> {
-        let mut print = Fingerprint::new().text("bm25").text(ANALYZER).text(env!("CARGO_PKG_VERSION"));
-        for passage in passages {
-            print = print.text(&passage.chunk_id).text(&passage.text);
-        }
-        let folder = lab.folder().join("artifacts").join("bm25").join(print.finish());
-        if !folder.is_dir() {
-            let temporary = folder.with_extension(format!("tmp{}", std::process::id()));
-            std::fs::create_dir_all(&temporary).map_err(|error| Error::file(&temporary, &error))?;
-            let index = Index::create_in_dir(&temporary, schema()).map_err(failed)?;
-            fill(&index, passages)?;
-            drop(index);
-            publish(&temporary, &folder)?;
-        }
-        let index = Index::open_in_dir(&folder).map_err(|error| {
-            failed(error).context(format!("opening {}", folder.display())).help("remove that folder; it is built again")
-        })?;
-        Self::open(&index)
+    /// The legal analyzer of each act's language, with the same parameters.
+    #[must_use]
+    pub fn legal() -> Self {
+        Self { analyzer: None, k1: K1, b: B, exact: false }
     }
 
-    fn open(index: &Index) -> Result<Self> {
-        index.tokenizers().register(ANALYZER, analyzer());
-        let schema = index.schema();
-        let text = schema.get_field("text").map_err(failed)?;
-        Ok(Self { reader: index.reader().map_err(failed)?, text, analyzer: analyzer() })
+    /// One analyzer for all acts.
+    #[must_use]
+    pub fn with(analyzer: Analyzer) -> Self {
+        Self { analyzer: Some(analyzer), k1: K1, b: B, exact: false }
     }
 
-    /// One clause for every analysed word, repetitions included. No query parser sees the question, so nothing in it
-    /// has a meaning of its own.
-    fn query(&self, question: &str) -> BooleanQuery {
-        let mut analyzer = self.analyzer.clone();
-        let mut words = analyzer.token_stream(question);
-        let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
-        while words.advance() {
-            let term = Term::from_field_text(self.text, &words.token().text);
-            clauses.push((Occur::Should, Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))));
+    /// How slowly a term's repetitions saturate: 0 counts presence only, large values count every repetition. Any value
+    /// but 1.2 uses the exact scorer, which holds its index in memory.
+    #[must_use]
+    pub fn k1(mut self, k1: f64) -> Self {
+        self.k1 = k1;
+        self
+    }
+
+    /// How much long passages are held back: 0 not at all, 1 in full. Any value but 0.75 uses the exact scorer.
+    #[must_use]
+    pub fn b(mut self, b: f64) -> Self {
+        self.b = b;
+        self
+    }
+
+    /// Uses the exact scorer whatever the parameters: every passage is scored in full, lengths as Lucene rounds them.
+    #[must_use]
+    pub fn exact(mut self) -> Self {
+        self.exact = true;
+        self
+    }
+
+    /// What a run's column `retriever` says.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let mut name = match self.analyzer {
+            Some(Analyzer::OpensearchStandard) => "BM25".to_owned(),
+            Some(analyzer) => format!("BM25 {}", analyzer.name()),
+            None => "BM25 legal".to_owned(),
+        };
+        if self.k1 != K1 {
+            name += &format!(" k1={}", self.k1);
         }
-        BooleanQuery::new(clauses)
+        if self.b != B {
+            name += &format!(" b={}", self.b);
+        }
+        if self.exact {
+            name += " exact";
+        }
+        name
+    }
+
+    fn analyzer_for(&self, language: Option<&str>) -> Result<Analyzer> {
+        match (self.analyzer, language) {
+            (Some(analyzer), _) => Ok(analyzer),
+            (None, Some(language)) => Analyzer::legal(language),
+            (None, None) => {
+                Err(Error::input("Bm25::legal() needs one language an act, and this act has none or several")
+                    .help("fill the chunks' column \"language\", or choose Bm25::with(Analyzer::LegalFr)"))
+            }
+        }
+    }
+
+    fn validate(&self) -> Result<()> {
+        let fine = self.k1.is_finite() && self.k1 >= 0.0 && (0.0..=1.0).contains(&self.b);
+        if fine {
+            return Ok(());
+        }
+        Err(Error::input(format!("BM25 cannot have k1 = {} and b = {}", self.k1, self.b))
+            .help("k1 is at least 0 (1.2 is usual), b lies between 0 and 1 (0.75 is usual)"))
+    }
+
+    /// The engine over an act's passages, in memory or in the lab's folder.
+    pub(super) fn engine(
+        &self,
+        lab: Option<&Lab>,
+        passages: &[Arc<Passage>],
+        language: Option<&str>,
+    ) -> Result<Box<dyn Engine>> {
+        self.validate()?;
+        let analyzer = self.analyzer_for(language)?;
+        if self.exact || self.k1 != K1 || self.b != B {
+            return Ok(Box::new(exact::Exact::new(passages, analyzer, self.k1, self.b)?));
+        }
+        #[cfg(feature = "bm25")]
+        return Ok(match lab {
+            Some(lab) => Box::new(index::Index::on_disk(lab, passages, analyzer)?),
+            None => Box::new(index::Index::in_memory(passages, analyzer)?),
+        });
+        #[cfg(not(feature = "bm25"))]
+        {
+            let _ = lab;
+            Err(Error::feature_disabled("BM25 index", "bm25").help("or use Bm25::opensearch().exact()"))
+        }
+    }
+
+    /// Shows the settings.
+    pub fn evcxr_display(&self) {
+        crate::signal::display(None, None, &self.name());
     }
 }
 
-/// Another process may have been faster; its index is the same.
-fn publish(temporary: &Path, folder: &Path) -> Result<()> {
-    match std::fs::rename(temporary, folder) {
-        Ok(()) => Ok(()),
-        Err(_) if folder.is_dir() => {
-            let _ = std::fs::remove_dir_all(temporary);
-            Ok(())
-        }
-        Err(error) => Err(Error::file(folder, &error)),
-    }
-}
-
-fn fill(index: &Index, passages: &[Passage]) -> Result<()> {
-    index.tokenizers().register(ANALYZER, analyzer());
-    let schema = index.schema();
-    let text = schema.get_field("text").map_err(failed)?;
-    let place = schema.get_field("place").map_err(failed)?;
-    // One thread writes documents in order into one segment.
-    let mut writer = index.writer_with_num_threads(1, MEMORY).map_err(failed)?;
-    for (number, passage) in passages.iter().enumerate() {
-        let mut document = TantivyDocument::default();
-        document.add_text(text, &passage.text);
-        document.add_u64(place, number as u64);
-        writer.add_document(document).map_err(failed)?;
-    }
-    writer.commit().map_err(failed)?;
-    let segments = index.searchable_segment_ids().map_err(failed)?;
-    if segments.len() > 1 {
-        writer.merge(&segments).wait().map_err(failed)?;
-    }
-    writer.wait_merging_threads().map_err(failed)
-}
-
-impl Retrieve for Bm25 {
-    fn search(&self, questions: &[String], k: usize) -> Result<Vec<Vec<Hit>>> {
-        let searcher = self.reader.searcher();
-        questions
-            .iter()
-            .map(|question| {
-                let top =
-                    searcher.search(&self.query(question), &TopDocs::with_limit(k).order_by_score()).map_err(failed)?;
-                top.into_iter()
-                    .map(|(score, address)| {
-                        let column = searcher.segment_reader(address.segment_ord).fast_fields().u64("place");
-                        let place = column.map_err(failed)?.first(address.doc_id).unwrap_or_default();
-                        Ok(Hit { passage: place as usize, score })
-                    })
-                    .collect()
-            })
-            .collect()
-    }
-
-    fn spec(&self) -> Value {
-        json!({"engine": "tantivy BM25", "k1": 1.2, "b": 0.75, "analyzer": "runs of letters and digits, lower-cased"})
-    }
+fn spec(engine: &str, analyzer: Analyzer, k1: f64, b: f64) -> Value {
+    json!({"engine": engine, "analyzer": analyzer.name(), "k1": k1, "b": b})
 }

@@ -1,0 +1,119 @@
+//! A file's records and the fields of a record.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::Problems;
+use crate::dataset::{Corpus, bytes};
+use crate::error::{Error, Result};
+
+/// One file's JSON text and what to call it in errors.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::dataset) struct Source<'a> {
+    pub file: &'a str,
+    pub text: &'a str,
+    /// Names the act in the tables.
+    pub source: &'a str,
+    pub language: &'a str,
+    /// Where `articles` of a record are looked up.
+    pub act: Option<&'a Corpus>,
+}
+
+impl Source<'_> {
+    /// The file's records: an array, or an object whose key `input_data` holds one.
+    pub fn records(&self, problems: &mut Problems) -> Result<Vec<Value>> {
+        let (clean, nan) = bytes::without_nan(self.text);
+        if nan > 0 {
+            problems.note(self.file, 0, "", &format!("{nan} bare NaN or Infinity, which are no JSON"), "left empty");
+        }
+        let value: Value = serde_json::from_str(&clean).map_err(|error| {
+            Error::input(format!("{}: not JSON: {error}", self.file)).help("the file may be cut short; fetch it again")
+        })?;
+        let list = match value {
+            Value::Object(mut object) => object.remove("input_data").unwrap_or(Value::Object(object)),
+            other => other,
+        };
+        match list {
+            Value::Array(list) => Ok(list),
+            other => Err(Error::input(format!(
+                "{}: expected an array of records, or an object whose key \"input_data\" holds one; found {}",
+                self.file,
+                kind(&other)
+            ))
+            .help("give the dataset's own file, not a page or an index of it")),
+        }
+    }
+}
+
+/// What a JSON value is, in words.
+pub(super) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// A text field, or why there is none.
+pub(super) fn text<'a>(record: &'a Map<String, Value>, field: &str) -> std::result::Result<&'a str, String> {
+    match record.get(field) {
+        Some(Value::String(text)) if text.trim().is_empty() => Err("is empty, expected text".to_owned()),
+        Some(Value::String(text)) => Ok(text),
+        Some(other) => Err(format!("is {}, expected text", kind(other))),
+        None => Err("is missing".to_owned()),
+    }
+}
+
+/// The identifier of a record's question: a number or a text.
+pub(super) fn query_id(record: &Map<String, Value>) -> std::result::Result<String, String> {
+    match record.get("query_id") {
+        Some(Value::Number(number)) => Ok(number.to_string()),
+        Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.trim().to_owned()),
+        Some(Value::String(_)) => Err("is empty, expected a number or text".to_owned()),
+        Some(other) => Err(format!("is {}, expected a number or text", kind(other))),
+        None => Err("is missing".to_owned()),
+    }
+}
+
+/// Columns for keys that no reader knows: text as it is, anything else as JSON.
+#[derive(Debug, Default)]
+pub(super) struct Extras {
+    columns: BTreeMap<String, Vec<Option<String>>>,
+    rows: usize,
+}
+
+impl Extras {
+    /// Adds one row with the fields of some records that are not among `known`.
+    pub fn push(&mut self, records: &[&Map<String, Value>], known: &[&str]) {
+        for record in records {
+            for (key, value) in record.iter().filter(|(key, _)| !known.contains(&key.as_str())) {
+                let column = self.columns.entry(key.clone()).or_default();
+                // The first record that has a key gives the row its value.
+                if column.len() > self.rows {
+                    continue;
+                }
+                column.resize(self.rows, None);
+                column.push(match value {
+                    Value::Null => None,
+                    Value::String(text) => Some(text.clone()),
+                    other => Some(other.to_string()),
+                });
+            }
+        }
+        self.rows += 1;
+    }
+
+    /// The columns, each as long as there are rows. A name that the table has already gets `extra_` before it.
+    pub fn finish(mut self, taken: &[&str]) -> Vec<(String, Vec<Option<String>>)> {
+        let rows = self.rows;
+        let columns = std::mem::take(&mut self.columns).into_iter().map(|(name, mut column)| {
+            column.resize(rows, None);
+            (if taken.contains(&name.as_str()) { format!("extra_{name}") } else { name }, column)
+        });
+        columns.collect()
+    }
+}
