@@ -14,6 +14,7 @@ mod lexical_pairs;
 mod lucene;
 mod metric_properties;
 mod real_files;
+mod server;
 mod spine;
 
 use std::path::PathBuf;
