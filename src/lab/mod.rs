@@ -1,20 +1,20 @@
 //! The session: a folder, and what was computed into it.
 
 mod fingerprint;
+mod hub;
 mod journal;
 mod journal_file;
 mod ledger;
+pub(crate) mod lock;
 #[cfg(any(feature = "hub", feature = "remote"))]
+pub(crate) mod runtime;
 mod store;
 
 pub use fingerprint::Fingerprint;
+pub use hub::{Hub, HubRepo};
 pub use journal::{Claim, Journal};
 pub use journal_file::Entry;
 pub use ledger::{Ledger, LedgerEntry};
-mod hub;
-pub(crate) mod lock;
-pub(crate) mod runtime;
-pub use hub::{Hub, HubRepo};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

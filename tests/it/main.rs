@@ -24,6 +24,7 @@ mod speed;
 mod scripted_judge;
 mod opensearch;
 mod retrieval;
+mod server;
 mod spine;
 mod statistics;
 
