@@ -1,9 +1,15 @@
 //! The session: a folder, and what was computed into it.
 
 mod fingerprint;
+mod journal;
+mod journal_file;
+#[cfg(any(feature = "hub", feature = "remote"))]
+pub mod runtime;
 mod store;
 
 pub use fingerprint::Fingerprint;
+pub use journal::{Claim, Journal};
+pub use journal_file::Entry;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

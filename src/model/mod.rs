@@ -1,11 +1,18 @@
 //! Models, behind three seams: embed, generate, classify.
 
+mod cassette;
+mod checksum;
 mod classify;
 mod generate;
+mod journaled;
 pub mod local;
+mod remote;
+mod scripted;
 
 pub use classify::{Classifier, Classify, Pair, Probabilities};
-pub use generate::{Finish, Generate, LanguageModel, Message, Prompt, Reply, Role};
+pub use generate::{Finish, Generate, LanguageModel, Message, Prompt, Reply, Role, Watch, generate_all};
+pub use local::{Device, Local, Precision};
+pub use remote::{Endpoint, Imported, Price, violation};
 
 use serde_json::Value;
 

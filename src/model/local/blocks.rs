@@ -1,0 +1,283 @@
+//! Products over Q4_1 blocks, and unpacking of any blocks on all threads.
+//!
+//! candle multiplies the other common types with vector instructions; for Q4_1 it has a plain loop. A block is 32
+//! weights `d·q + m`: `d` and `m` in half precision, then 16 bytes, low nibbles first (ggml's `block_q4_1`).
+
+use std::borrow::Cow;
+
+use candle_core::quantized::{GgmlDType, QTensor};
+use candle_core::utils::barrier_pool;
+use candle_core::{CpuStorage, Result, Storage, Tensor, bail};
+use half::f16;
+
+/// Weights in a block.
+const BLOCK: usize = 32;
+/// Bytes of a Q4_1 block.
+const BYTES: usize = 20;
+/// Rows of a matrix that one piece of work covers while unpacking.
+const ROWS: usize = 16;
+
+/// Whether [`product`] is the quick way here.
+pub(super) fn is_quick(weight: &QTensor) -> bool {
+    weight.dtype() == GgmlDType::Q4_1 && has_vectors() && weight.device().is_cpu()
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_vectors() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_vectors() -> bool {
+    false
+}
+
+/// One block of inputs, rounded to bytes: `scale · q`, and the sum of what that stands for.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Input {
+    scale: f32,
+    sum: f32,
+    q: [i8; BLOCK],
+}
+
+fn rounded(x: &[f32]) -> Vec<Input> {
+    x.chunks_exact(BLOCK)
+        .map(|values| {
+            let largest = values.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
+            let scale = largest / 127.0;
+            let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
+            let mut q = [0_i8; BLOCK];
+            let mut total = 0_i32;
+            for (place, value) in q.iter_mut().zip(values) {
+                *place = (value * inverse).round_ties_even() as i8;
+                total += i32::from(*place);
+            }
+            Input { scale, sum: scale * total as f32, q }
+        })
+        .collect()
+}
+
+/// Numbers that several threads write, each its own.
+#[derive(Clone, Copy)]
+struct Out(*mut f32);
+// SAFETY: every piece of work writes other places, and the pool ends before the vector is read.
+unsafe impl Send for Out {}
+// SAFETY: as above.
+unsafe impl Sync for Out {}
+
+impl Out {
+    /// # Safety
+    /// `place` lies inside the vector, and nobody else writes it.
+    unsafe fn set(self, place: usize, value: f32) {
+        // SAFETY: the caller's promise.
+        unsafe { *self.0.add(place) = value }
+    }
+
+    /// # Safety
+    /// The range lies inside the vector, and nobody else touches it.
+    unsafe fn part<'a>(self, from: usize, length: usize) -> &'a mut [f32] {
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.0.add(from), length) }
+    }
+}
+
+/// `x Wᵀ` for a few rows of input.
+pub(super) fn product(x: &Tensor, weight: &QTensor) -> Result<Tensor> {
+    let (rows, width) = x.dims2()?;
+    let (height, weight_width) = weight.shape().dims2()?;
+    if width != weight_width || !width.is_multiple_of(BLOCK) {
+        bail!("a product of {width} columns with {weight_width}");
+    }
+    let x = x.contiguous()?;
+    let (storage, layout) = x.storage_and_layout();
+    let Storage::Cpu(CpuStorage::F32(values)) = &*storage else { bail!("expected f32 on the CPU") };
+    let start = layout.start_offset();
+    let inputs = rounded(&values[start..start + rows * width]);
+    let blocks = weight.data()?;
+    let row_bytes = width / BLOCK * BYTES;
+    if blocks.len() != height * row_bytes {
+        bail!("{} bytes of Q4_1 for {height} rows of {width}", blocks.len());
+    }
+    let mut out = vec![0_f32; rows * height];
+    let target = Out(out.as_mut_ptr());
+    barrier_pool().execute_chunked(height, |range| {
+        for row in range {
+            let weights = &blocks[row * row_bytes..(row + 1) * row_bytes];
+            for (input, values) in inputs.chunks_exact(width / BLOCK).enumerate() {
+                let value = dot(weights, values);
+                // SAFETY: row < height and input < rows; each pair is computed once.
+                unsafe { target.set(input * height + row, value) };
+            }
+        }
+    });
+    Tensor::from_vec(out, (rows, height), x.device())
+}
+
+#[cfg(target_arch = "x86_64")]
+fn dot(weights: &[u8], inputs: &[Input]) -> f32 {
+    // SAFETY: only reached where `has_vectors` found these instructions.
+    unsafe { dot_avx2(weights, inputs) }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn dot(weights: &[u8], inputs: &[Input]) -> f32 {
+    dot_plain(weights, inputs)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn dot_avx2(weights: &[u8], inputs: &[Input]) -> f32 {
+    use std::arch::x86_64::{
+        __m128i, __m256i, _mm_cvtph_ps, _mm_cvtsi32_si128, _mm_cvtss_f32, _mm_loadu_si128, _mm_shuffle_ps,
+        _mm_srli_epi16, _mm256_and_si256, _mm256_cvtepi32_ps, _mm256_fmadd_ps, _mm256_loadu_si256, _mm256_madd_epi16,
+        _mm256_maddubs_epi16, _mm256_set_m128i, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_ps, _mm256_setzero_ps,
+        _mm256_storeu_ps,
+    };
+    let nibble = _mm256_set1_epi8(15);
+    let ones = _mm256_set1_epi16(1);
+    let mut total = _mm256_setzero_ps();
+    let mut offset = 0.0_f32;
+    for (block, input) in weights.chunks_exact(BYTES).zip(inputs) {
+        let head = i32::from_le_bytes([block[0], block[1], block[2], block[3]]);
+        let scales = _mm_cvtph_ps(_mm_cvtsi32_si128(head));
+        let d = _mm_cvtss_f32(scales);
+        let m = _mm_cvtss_f32(_mm_shuffle_ps::<1>(scales, scales));
+        // SAFETY: a block has 16 bytes after its first 4, an input 32 bytes of `q`.
+        let (packed, values) = unsafe {
+            (
+                _mm_loadu_si128(block.as_ptr().add(4).cast::<__m128i>()),
+                _mm256_loadu_si256(input.q.as_ptr().cast::<__m256i>()),
+            )
+        };
+        let both = _mm256_set_m128i(_mm_srli_epi16::<4>(packed), packed);
+        let quants = _mm256_and_si256(both, nibble);
+        let sums = _mm256_madd_epi16(_mm256_maddubs_epi16(quants, values), ones);
+        total = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_set1_ps(d * input.scale), total);
+        offset = m.mul_add(input.sum, offset);
+    }
+    let mut lanes = [0.0_f32; 8];
+    // SAFETY: eight numbers fit.
+    unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), total) };
+    lanes.iter().sum::<f32>() + offset
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn dot_plain(weights: &[u8], inputs: &[Input]) -> f32 {
+    let mut total = 0.0;
+    for (block, input) in weights.chunks_exact(BYTES).zip(inputs) {
+        let (d, m) = scales(block);
+        let mut sum = 0_i32;
+        for (place, byte) in block[4..].iter().enumerate() {
+            sum += i32::from(byte & 15) * i32::from(input.q[place]);
+            sum += i32::from(byte >> 4) * i32::from(input.q[place + BLOCK / 2]);
+        }
+        total += sum as f32 * d * input.scale + m * input.sum;
+    }
+    total
+}
+
+fn scales(block: &[u8]) -> (f32, f32) {
+    (f16::from_le_bytes([block[0], block[1]]).to_f32(), f16::from_le_bytes([block[2], block[3]]).to_f32())
+}
+
+/// The weights as f32, on all threads.
+pub(super) fn unpack(weight: &QTensor) -> Result<Tensor> {
+    let (height, width) = weight.shape().dims2()?;
+    if weight.dtype() != GgmlDType::Q4_1 {
+        return unpack_rows(weight, height, width);
+    }
+    let blocks = weight.data()?;
+    let row_bytes = width / BLOCK * BYTES;
+    let mut out = vec![0_f32; height * width];
+    let target = Out(out.as_mut_ptr());
+    barrier_pool().execute_chunked(height.div_ceil(ROWS), |range| {
+        for piece in range {
+            for row in piece * ROWS..height.min((piece + 1) * ROWS) {
+                // SAFETY: each row is written by one piece of work.
+                let values = unsafe { target.part(row * width, width) };
+                unpack_q4_1(&blocks[row * row_bytes..(row + 1) * row_bytes], values);
+            }
+        }
+    });
+    Tensor::from_vec(out, (height, width), &candle_core::Device::Cpu)
+}
+
+fn unpack_q4_1(blocks: &[u8], out: &mut [f32]) {
+    for (block, values) in blocks.chunks_exact(BYTES).zip(out.chunks_exact_mut(BLOCK)) {
+        let (d, m) = scales(block);
+        let (low, high) = values.split_at_mut(BLOCK / 2);
+        for ((low, high), byte) in low.iter_mut().zip(high).zip(&block[4..]) {
+            *low = f32::from(byte & 15).mul_add(d, m);
+            *high = f32::from(byte >> 4).mul_add(d, m);
+        }
+    }
+}
+
+/// Other types through candle, a band of rows a thread.
+fn unpack_rows(weight: &QTensor, height: usize, width: usize) -> Result<Tensor> {
+    use candle_core::quantized::QStorage;
+    use rayon::prelude::{IntoParallelIterator, ParallelIterator};
+    let blocks = weight.data()?;
+    let row_bytes = width / weight.dtype().block_size() * weight.dtype().type_size();
+    let band = height.div_ceil(rayon::current_num_threads().max(1) * 2).max(ROWS);
+    let bands: Vec<usize> = (0..height.div_ceil(band)).collect();
+    let parts: Vec<Tensor> = bands
+        .into_par_iter()
+        .map(|place| {
+            let (from, to) = (place * band, height.min((place + 1) * band));
+            let bytes = Cow::Borrowed(&blocks[from * row_bytes..to * row_bytes]);
+            let storage = QStorage::from_data(bytes, &candle_core::Device::Cpu, weight.dtype())?;
+            QTensor::new(storage, (to - from, width))?.dequantize(&candle_core::Device::Cpu)
+        })
+        .collect::<Result<_>>()?;
+    Tensor::cat(&parts, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{Device, Module};
+
+    use super::*;
+
+    fn case() -> Result<(Tensor, QTensor)> {
+        let weight = Tensor::randn(0_f32, 0.1, (48, 96), &Device::Cpu)?;
+        Ok((Tensor::randn(0_f32, 1.0, (3, 96), &Device::Cpu)?, QTensor::quantize(&weight, GgmlDType::Q4_1)?))
+    }
+
+    fn largest_difference(a: &Tensor, b: &Tensor) -> Result<f32> {
+        (a - b)?.abs()?.max_all()?.to_scalar()
+    }
+
+    #[test]
+    fn unpacking_agrees_with_candle() -> Result<()> {
+        let (_, weight) = case()?;
+        assert!(largest_difference(&unpack(&weight)?, &weight.dequantize(&Device::Cpu)?)? < 1e-6);
+        let other = QTensor::quantize(&Tensor::randn(0_f32, 0.1, (40, 64), &Device::Cpu)?, GgmlDType::Q8_0)?;
+        assert!(largest_difference(&unpack(&other)?, &other.dequantize(&Device::Cpu)?)? < 1e-6);
+        Ok(())
+    }
+
+    #[test]
+    fn the_quick_product_agrees_with_candles_and_with_the_plain_loop() -> Result<()> {
+        let (x, weight) = case()?;
+        let dense = x.matmul(&weight.dequantize(&Device::Cpu)?.t()?)?;
+        let ours = product(&x, &weight)?;
+        // Inputs are rounded to bytes: one part in 127 of each block's largest.
+        assert!(largest_difference(&ours, &dense)? < 0.05);
+        let candles = candle_core::quantized::QMatMul::from_qtensor(weight)?.forward(&x)?;
+        assert!(largest_difference(&ours, &candles)? < 0.01);
+        Ok(())
+    }
+
+    #[test]
+    fn vector_and_plain_loops_agree() -> Result<()> {
+        let (x, weight) = case()?;
+        let inputs = rounded(&x.flatten_all()?.to_vec1::<f32>()?[..96]);
+        let data = weight.data()?;
+        for row in data.chunks_exact(96 / BLOCK * BYTES) {
+            assert!((dot(row, &inputs) - dot_plain(row, &inputs)).abs() < 1e-4);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,293 @@
+//! One decoder for Llama, Mistral, Mixtral, Qwen2, Qwen3 and SmolLM2.
+//!
+//! Sequences are packed, never padded: the matrix products run over the tokens of all sequences together, attention
+//! runs over each sequence's own keys. So batches of unequal lengths need no mask, and a prompt next to another gets
+//! the same computation as alone.
+
+use std::sync::Arc;
+
+use candle_core::quantized::QTensor;
+use candle_core::{DType, Device, Result, Tensor};
+use serde_json::Value;
+
+use super::activation::gated;
+use super::attention::{Sight, attend};
+use super::config::DecoderConfig;
+use super::experts::Experts;
+use super::failed;
+use super::linear::{Linear, Stack};
+use super::names::Names;
+use super::rope::Rope;
+use super::weights::Weights;
+use crate::error::{Error, ErrorKind, Result as OurResult};
+
+/// Keys and values of one sequence, allocated once.
+#[derive(Debug, Clone)]
+pub(super) struct Cache {
+    /// Each (shared heads, capacity, width).
+    layers: Vec<(Tensor, Tensor)>,
+    pub(super) length: usize,
+    pub(super) capacity: usize,
+}
+
+impl Cache {
+    /// Forgets everything from this position on.
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.length = self.length.min(length);
+    }
+}
+
+/// New tokens of a sequence, and what it has seen before.
+pub(super) struct Sequence<'a> {
+    pub(super) cache: &'a mut Cache,
+    pub(super) ids: &'a [u32],
+}
+
+#[derive(Debug)]
+enum Embedding {
+    Dense(Tensor),
+    Quantized(Arc<QTensor>),
+}
+
+#[derive(Debug)]
+enum Mlp {
+    Dense { up: Stack, down: Linear },
+    Experts(Experts),
+}
+
+#[derive(Debug)]
+struct Layer {
+    before_attention: Tensor,
+    qkv: Stack,
+    /// Norms of single heads' queries and keys (Qwen3).
+    head_norms: Option<(Tensor, Tensor)>,
+    output: Linear,
+    before_mlp: Tensor,
+    mlp: Mlp,
+}
+
+/// A decoder's weights.
+#[derive(Debug)]
+pub(super) struct Decoder {
+    pub(super) config: DecoderConfig,
+    embedding: Embedding,
+    layers: Vec<Layer>,
+    norm: Tensor,
+    head: Option<Linear>,
+    rope: Rope,
+    dtype: DType,
+    device: Device,
+}
+
+impl Decoder {
+    /// Loads from a folder with safetensors.
+    pub(super) fn from_folder(
+        folder: &std::path::Path,
+        config: &Value,
+        generation: Option<&Value>,
+        dtype: DType,
+        device: &Device,
+    ) -> OurResult<Self> {
+        let config = DecoderConfig::from_json(config, generation)?;
+        let weights = Weights::safetensors(folder, dtype, device, &["model.", ""], "embed_tokens.weight")?;
+        Self::load(config, &weights, &Names::SAFETENSORS)
+    }
+
+    /// Loads from a GGUF file that has been opened.
+    pub(super) fn from_gguf(weights: &Weights) -> OurResult<Self> {
+        let divisors = if weights.has("rope_freqs.weight") {
+            let tensor = weights.tensor("rope_freqs.weight")?;
+            Some(tensor.to_device(&Device::Cpu).and_then(|tensor| tensor.to_vec1::<f32>()).map_err(failed)?)
+        } else {
+            None
+        };
+        let header = weights.header().ok_or_else(|| Error::new(ErrorKind::Internal, "not a GGUF file"))?;
+        let config = DecoderConfig::from_gguf(header, divisors)?;
+        Self::load(config, weights, &Names::GGUF)
+    }
+
+    fn load(config: DecoderConfig, weights: &Weights, names: &Names) -> OurResult<Self> {
+        let norm = |name: &str| weights.tensor_as(&format!("{name}.weight"), DType::F32);
+        let embedding_name = format!("{}.weight", names.embedding);
+        let embedding = if weights.header().is_some() {
+            Embedding::Quantized(Arc::new(weights.quantized(&embedding_name)?))
+        } else {
+            Embedding::Dense(weights.tensor(&embedding_name)?)
+        };
+        let is_interleaved = weights.header().is_some() && config.architecture == "llama";
+        let mut layers = Vec::with_capacity(config.layers);
+        for place in 0..config.layers {
+            let at = |part: &str| names.layer(place, part);
+            let turn = |heads: usize| is_interleaved.then_some(heads);
+            let qkv = weights.stacked(
+                &[at(names.query), at(names.key), at(names.value)],
+                &[turn(config.heads), turn(config.kv_heads), None],
+            )?;
+            let query_norm = at(names.query_norm);
+            layers.push(Layer {
+                before_attention: norm(&at(names.before_attention))?,
+                qkv: Stack(qkv),
+                head_norms: if weights.has(&format!("{query_norm}.weight")) {
+                    Some((norm(&query_norm)?, norm(&at(names.key_norm))?))
+                } else {
+                    None
+                },
+                output: weights.linear(&at(names.output))?,
+                before_mlp: norm(&at(names.before_mlp))?,
+                mlp: match config.experts {
+                    None => Mlp::Dense {
+                        up: Stack(weights.stacked(&[at(names.gate), at(names.up)], &[None, None])?),
+                        down: weights.linear(&at(names.down))?,
+                    },
+                    Some((all, used)) => Mlp::Experts(Experts::load(weights, names, place, all, used)?),
+                },
+            });
+        }
+        let final_norm = norm(names.norm)?;
+        let head = Self::load_head(&config, weights, names, &embedding)?;
+        weights.nothing_left(&["rotary_emb.inv_freq", "rope_freqs"])?;
+        let rope = Rope::new(&config, DType::F32, &weights.device);
+        let (dtype, device) = (weights.dtype, weights.device.clone());
+        Ok(Self { config, embedding, layers, norm: final_norm, head, rope, dtype, device })
+    }
+
+    /// The head: its own weights, the embedding's if they are tied, or none in a model for embeddings.
+    fn load_head(
+        config: &DecoderConfig,
+        weights: &Weights,
+        names: &Names,
+        embedding: &Embedding,
+    ) -> OurResult<Option<Linear>> {
+        if let Some(own) = weights.unprefixed(names.head)? {
+            return Ok(Some(own));
+        }
+        if !config.tied {
+            return Ok(None);
+        }
+        match embedding {
+            Embedding::Dense(tensor) => Ok(Some(Linear::dense(tensor.clone(), None))),
+            Embedding::Quantized(tensor) => Linear::shared(tensor.clone(), None).map(Some),
+        }
+    }
+
+    /// An empty cache for so many tokens.
+    pub(super) fn cache(&self, capacity: usize) -> Result<Cache> {
+        let shape = (self.config.kv_heads, capacity, self.config.head_width);
+        let one = || Tensor::zeros(shape, self.dtype, &self.device);
+        let layers = (0..self.config.layers).map(|_| Ok((one()?, one()?))).collect::<Result<_>>()?;
+        Ok(Cache { layers, length: 0, capacity })
+    }
+
+    /// A cache of its own that begins with the first `length` positions of another.
+    pub(super) fn copied(&self, from: &Cache, length: usize, capacity: usize) -> Result<Cache> {
+        let mut made = self.cache(capacity)?;
+        for ((k, v), (from_k, from_v)) in made.layers.iter().zip(&from.layers) {
+            if length > 0 {
+                k.slice_set(&from_k.narrow(1, 0, length)?.contiguous()?, 1, 0)?;
+                v.slice_set(&from_v.narrow(1, 0, length)?.contiguous()?, 1, 0)?;
+            }
+        }
+        made.length = length;
+        Ok(made)
+    }
+
+    /// The last layer's states, normalised, of all new tokens, packed in order: (tokens, hidden). Every cache must
+    /// have room.
+    pub(super) fn forward(&self, batch: &mut [Sequence<'_>]) -> Result<Tensor> {
+        let ids: Vec<u32> = batch.iter().flat_map(|one| one.ids.iter().copied()).collect();
+        let tokens = ids.len();
+        if let Some(odd) = ids.iter().find(|id| **id as usize >= self.config.vocabulary) {
+            candle_core::bail!("token {odd} is outside the vocabulary of {}", self.config.vocabulary);
+        }
+        if let Some(full) = batch.iter().find(|one| one.cache.length + one.ids.len() > one.cache.capacity) {
+            candle_core::bail!("a cache for {} tokens is full", full.cache.capacity);
+        }
+        let positions: Vec<usize> =
+            batch.iter().flat_map(|one| one.cache.length..one.cache.length + one.ids.len()).collect();
+        let (cosines, sines) = self.rope.at(&positions)?;
+        let ids = Tensor::from_vec(ids, tokens, &self.device)?;
+        let mut states = match &self.embedding {
+            Embedding::Dense(table) => table.index_select(&ids, 0)?,
+            Embedding::Quantized(table) => table.embedding(&ids)?,
+        };
+        for (place, layer) in self.layers.iter().enumerate() {
+            let normed = self.normed(&states, &layer.before_attention)?;
+            let attended = self.attention(layer, place, &normed, batch, &cosines, &sines)?;
+            states = (states + layer.output.forward(&attended)?)?;
+            let normed = self.normed(&states, &layer.before_mlp)?;
+            let through = match &layer.mlp {
+                Mlp::Dense { up, down } => down.forward(&gated(&up.forward(&normed)?)?)?,
+                Mlp::Experts(experts) => experts.forward(&normed)?,
+            };
+            states = (states + through)?;
+        }
+        for one in batch.iter_mut() {
+            one.cache.length += one.ids.len();
+        }
+        self.normed(&states, &self.norm)
+    }
+
+    /// Logits of some states, in f32.
+    pub(super) fn logits(&self, states: &Tensor) -> Result<Tensor> {
+        match &self.head {
+            Some(head) => head.forward(states)?.to_dtype(DType::F32),
+            None => candle_core::bail!("the checkpoint has no lm_head: it is made for embeddings, not for text"),
+        }
+    }
+
+    fn normed(&self, states: &Tensor, weight: &Tensor) -> Result<Tensor> {
+        let wide = states.to_dtype(DType::F32)?.contiguous()?;
+        candle_nn::ops::rms_norm(&wide, weight, self.config.epsilon as f32)?.to_dtype(self.dtype)
+    }
+
+    fn attention(
+        &self,
+        layer: &Layer,
+        place: usize,
+        normed: &Tensor,
+        batch: &mut [Sequence<'_>],
+        cosines: &Tensor,
+        sines: &Tensor,
+    ) -> Result<Tensor> {
+        let (heads, shared, width) = (self.config.heads, self.config.kv_heads, self.config.head_width);
+        let tokens = normed.dim(0)?;
+        let qkv = layer.qkv.forward(normed)?;
+        let part = |from: usize, heads: usize| {
+            qkv.narrow(1, from * width, heads * width)?.contiguous()?.reshape((tokens, heads, width))
+        };
+        let (mut q, mut k) = (part(0, heads)?, part(heads, shared)?);
+        let v = part(heads + shared, shared)?;
+        if let Some((query_norm, key_norm)) = &layer.head_norms {
+            q = self.normed(&q, query_norm)?;
+            k = self.normed(&k, key_norm)?;
+        }
+        let turn = |x: &Tensor| {
+            let wide = x.to_dtype(DType::F32)?.unsqueeze(0)?;
+            candle_nn::rotary_emb::rope_thd(&wide, cosines, sines)?.squeeze(0)
+        };
+        let q = (turn(&q)? * (width as f64).sqrt().recip())?.to_dtype(self.dtype)?;
+        let k = turn(&k)?.to_dtype(self.dtype)?;
+        let mut attended = Vec::with_capacity(batch.len());
+        let mut from = 0;
+        for one in batch.iter_mut() {
+            let new = one.ids.len();
+            let offset = one.cache.length;
+            let Some((keys, values)) = one.cache.layers.get(place) else {
+                candle_core::bail!("a cache of another model")
+            };
+            keys.slice_set(&k.narrow(0, from, new)?.transpose(0, 1)?.contiguous()?, 1, offset)?;
+            values.slice_set(&v.narrow(0, from, new)?.transpose(0, 1)?.contiguous()?, 1, offset)?;
+            attended.push(attend(
+                &q.narrow(0, from, new)?,
+                &keys.narrow(1, 0, offset + new)?,
+                &values.narrow(1, 0, offset + new)?,
+                Sight { offset, window: self.config.window },
+            )?);
+            from += new;
+        }
+        match attended.as_slice() {
+            [one] => Ok(one.clone()),
+            several => Tensor::cat(several, 0),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Between conversations and tokens: tokenizers and chat templates.
+
+use std::path::Path;
+
+use candle_core::quantized::gguf_file::{Content, Value as Gguf};
+use candle_core::quantized::tokenizer::TokenizerFromGguf;
+use minijinja::{Environment, ErrorKind as JinjaKind, Value as Jinja, context};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tokenizers::pre_tokenizers::byte_level::ByteLevel;
+use tokenizers::pre_tokenizers::digits::Digits;
+use tokenizers::pre_tokenizers::sequence::Sequence;
+use tokenizers::{PreTokenizerWrapper, Tokenizer};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Message, Role};
+
+/// What templates that print today's date get instead: a prompt must be the same tomorrow.
+const DATE: &str = "26 Jul 2024";
+
+/// A model's tokenizer, and the template that turns a conversation into text.
+#[derive(Debug, Clone)]
+pub(super) struct Text {
+    pub(super) tokenizer: Tokenizer,
+    template: Option<String>,
+    begin: String,
+    end: String,
+    /// Identifies tokenizer and template in a call's key.
+    pub(super) sum: String,
+}
+
+impl Text {
+    /// From `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja` of a folder.
+    pub(super) fn from_folder(folder: &Path) -> Result<Self> {
+        let path = folder.join("tokenizer.json");
+        let bytes = std::fs::read(&path).map_err(|error| {
+            Error::file(&path, &error).help("a model needs its tokenizer.json; slow tokenizers (.model) are not read")
+        })?;
+        let tokenizer = Tokenizer::from_bytes(&bytes)
+            .map_err(|error| Error::input(format!("{}: not a tokenizer: {error}", path.display())))?;
+        let settings = super::json(&folder.join("tokenizer_config.json"))?.unwrap_or(Value::Null);
+        let file = folder.join("chat_template.jinja");
+        let template = match std::fs::read_to_string(&file) {
+            Ok(text) => Some(text),
+            Err(_) => named_template(&settings),
+        };
+        Ok(Self::new(tokenizer, &bytes, template, special(&settings, "bos_token"), special(&settings, "eos_token")))
+    }
+
+    /// From the header of a GGUF file. Only tokenizers that are known to come out right: a wrong split of words changes
+    /// every result and no error would say so.
+    pub(super) fn from_gguf(content: &Content) -> Result<Self> {
+        let text = |name: &str| match content.metadata.get(name) {
+            Some(Gguf::String(text)) => Some(text.clone()),
+            _ => None,
+        };
+        let model = text("tokenizer.ggml.model").unwrap_or_default();
+        let pre = text("tokenizer.ggml.pre").unwrap_or_default();
+        if model != "gpt2" || !["smollm", "gpt-2", "gpt2", "qwen2"].contains(&pre.as_str()) {
+            return Err(Error::input(format!("the GGUF file's tokenizer ({model:?}, {pre:?}) is not rebuilt"))
+                .help("put the base model's tokenizer.json and tokenizer_config.json beside the GGUF file"));
+        }
+        let mut tokenizer = Tokenizer::from_gguf(content)
+            .map_err(|error| Error::input(format!("the GGUF file's tokenizer: {error}")))?;
+        if pre == "smollm" {
+            // Single digits first, then GPT-2's split.
+            let parts: Vec<PreTokenizerWrapper> =
+                vec![Digits::new(true).into(), ByteLevel::new(false, true, true).into()];
+            tokenizer.with_pre_tokenizer(Some(Sequence::new(parts)));
+        }
+        let named = |name: &str| {
+            let id = content.metadata.get(name).and_then(super::config::gguf_number)?;
+            tokenizer.id_to_token(id as u32)
+        };
+        let (begin, end) = (named("tokenizer.ggml.bos_token_id"), named("tokenizer.ggml.eos_token_id"));
+        let bytes = tokenizer.to_string(false).unwrap_or_default();
+        Ok(Self::new(
+            tokenizer,
+            bytes.as_bytes(),
+            text("tokenizer.chat_template"),
+            begin.unwrap_or_default(),
+            end.unwrap_or_default(),
+        ))
+    }
+
+    fn new(mut tokenizer: Tokenizer, bytes: &[u8], template: Option<String>, begin: String, end: String) -> Self {
+        // Cutting and padding are this library's business, not the file's.
+        let _ = tokenizer.with_truncation(None);
+        tokenizer.with_padding(None);
+        let mut digest = Sha256::new();
+        digest.update(bytes);
+        digest.update(template.as_deref().unwrap_or_default());
+        let sum = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        Self { tokenizer, template, begin, end, sum }
+    }
+
+    /// Tokens of plain text; `special` adds what the tokenizer puts around a text.
+    pub(super) fn encode(&self, text: &str, special: bool) -> Result<Vec<u32>> {
+        let encoded = self.tokenizer.encode_fast(text, special);
+        encoded
+            .map(|encoding| encoding.get_ids().to_vec())
+            .map_err(|error| Error::input(format!("tokenizing: {error}")))
+    }
+
+    /// Text of tokens, without special ones.
+    pub(super) fn decode(&self, ids: &[u32]) -> Result<String> {
+        self.tokenizer.decode(ids, true).map_err(|error| Error::input(format!("turning tokens into text: {error}")))
+    }
+
+    /// The id of the token that ends a text, if the files name one.
+    pub(super) fn end_id(&self) -> Option<u32> {
+        self.tokenizer.token_to_id(&self.end)
+    }
+
+    /// A conversation as tokens, ready for the model's turn.
+    pub(super) fn conversation(&self, messages: &[Message]) -> Result<Vec<u32>> {
+        let rendered = match self.render(messages) {
+            Err(_) if messages.first().is_some_and(|first| first.role == Role::System) => {
+                // Some templates know no system role; the instructions then open the user's message.
+                self.render(&folded(messages))?
+            }
+            other => other?,
+        };
+        self.encode(&rendered, false)
+    }
+
+    fn render(&self, messages: &[Message]) -> Result<String> {
+        let Some(template) = &self.template else {
+            return Err(Error::input("the model has no chat template")
+                .help("use an instruct model, or put a chat_template.jinja beside it"));
+        };
+        let mut environment = Environment::new();
+        environment.set_trim_blocks(true);
+        environment.set_lstrip_blocks(true);
+        environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+        environment.add_function("raise_exception", |told: String| -> std::result::Result<Jinja, minijinja::Error> {
+            Err(minijinja::Error::new(JinjaKind::InvalidOperation, told))
+        });
+        environment.add_function("strftime_now", |_: String| DATE);
+        let rendered = environment.render_str(
+            template,
+            context! {
+                messages => messages,
+                add_generation_prompt => true,
+                bos_token => self.begin,
+                eos_token => self.end,
+                date_string => DATE,
+            },
+        );
+        rendered.map_err(|error| Error::new(ErrorKind::Input, format!("the model's chat template: {error:#}")))
+    }
+}
+
+fn folded(messages: &[Message]) -> Vec<Message> {
+    let mut rest = messages.iter();
+    let instructions = rest.next().map(|message| message.content.as_str()).unwrap_or_default();
+    let mut folded: Vec<Message> = rest.cloned().collect();
+    if let Some(first) = folded.first_mut() {
+        first.content = format!("{instructions}\n\n{}", first.content);
+    }
+    folded
+}
+
+/// `chat_template` is a text, or a list of named ones of which `default` is meant.
+fn named_template(settings: &Value) -> Option<String> {
+    match settings.get("chat_template")? {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(several) => several
+            .iter()
+            .find(|one| one.get("name").and_then(Value::as_str) == Some("default"))
+            .and_then(|one| one.get("template"))
+            .and_then(Value::as_str)
+            .map(str::to_owned),
+        _ => None,
+    }
+}
+
+fn special(settings: &Value, name: &str) -> String {
+    let value = settings.get(name);
+    let text =
+        value.and_then(Value::as_str).or_else(|| value.and_then(|token| token.get("content")).and_then(Value::as_str));
+    text.unwrap_or_default().to_owned()
+}
