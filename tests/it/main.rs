@@ -4,6 +4,7 @@
 mod bad_input;
 mod golden_metrics;
 mod imports;
+mod journal;
 mod lexical;
 mod lexical_pairs;
 mod lucene;

@@ -181,3 +181,68 @@ fn special(settings: &Value, name: &str) -> String {
         value.and_then(Value::as_str).or_else(|| value.and_then(|token| token.get("content")).and_then(Value::as_str));
     text.unwrap_or_default().to_owned()
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use serde_json::json;
+    use tokenizers::models::wordlevel::WordLevel;
+    use tokenizers::pre_tokenizers::whitespace::Whitespace;
+
+    use super::*;
+
+    /// A tokenizer of words `w0` … `w119`, for tiny checkpoints.
+    pub(crate) fn words() -> Result<Text> {
+        let vocabulary: Vec<(String, u32)> = (0..120).map(|id| (format!("w{id}"), id)).collect();
+        let model = WordLevel::builder()
+            .vocab(vocabulary.into_iter().collect())
+            .unk_token("w0".into())
+            .build()
+            .map_err(|error| Error::input(error.to_string()))?;
+        let mut tokenizer = Tokenizer::new(model);
+        tokenizer.with_pre_tokenizer(Some(Whitespace {}));
+        let template = "{% for message in messages %}{{ message.content }} {% endfor %}";
+        Ok(Text::new(tokenizer, b"words", Some(template.into()), String::new(), String::new()))
+    }
+
+    fn message(role: Role, content: &str) -> Message {
+        Message { role, content: content.into() }
+    }
+
+    fn with(template: &str) -> Text {
+        let mut text = words().unwrap();
+        text.template = Some(template.into());
+        text.begin = "<s>".into();
+        text
+    }
+
+    #[test]
+    fn templates_are_rendered_as_transformers_does() -> Result<()> {
+        // Blocks take their line break with them, methods of Python's strings work, and dates stand still.
+        let text = with(
+            "{{ bos_token }}{% for m in messages %}\n    {% if m['role'] == 'user' %}\n[{{ m['content'].strip() }}]\n{% endif %}\n{% endfor %}\n{{ strftime_now('%d') }}{% if add_generation_prompt %}>{% endif %}",
+        );
+        let rendered = text.render(&[message(Role::User, "  hi ")])?;
+        assert_eq!(rendered, format!("<s>[hi]\n{DATE}>"));
+        Ok(())
+    }
+
+    #[test]
+    fn a_template_without_a_system_role_gets_the_instructions_in_the_users_message() -> Result<()> {
+        let text = with(
+            "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system role') }}{% endif %}{{ m.content }}{% endfor %}",
+        );
+        let ids = text.conversation(&[message(Role::System, "w1"), message(Role::User, "w2")])?;
+        assert_eq!(ids, [1, 2]);
+        let told = with("{{ raise_exception('never') }}").conversation(&[message(Role::User, "w2")]).unwrap_err();
+        assert!(told.to_string().contains("never"), "{told}");
+        Ok(())
+    }
+
+    #[test]
+    fn the_default_of_several_templates_is_taken() {
+        let several = json!({"chat_template": [{"name": "tool_use", "template": "a"}, {"name": "default", "template": "b"}],
+            "bos_token": {"content": "<s>"}, "eos_token": "</s>"});
+        assert_eq!(named_template(&several).as_deref(), Some("b"));
+        assert_eq!((special(&several, "bos_token"), special(&several, "eos_token")), ("<s>".into(), "</s>".into()));
+    }
+}
