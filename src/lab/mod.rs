@@ -1,13 +1,16 @@
 //! The session: a folder, and what was computed into it.
 
 mod fingerprint;
+mod hub;
 mod journal;
 mod journal_file;
+pub(crate) mod lock;
 #[cfg(any(feature = "hub", feature = "remote"))]
-pub mod runtime;
+pub(crate) mod runtime;
 mod store;
 
 pub use fingerprint::Fingerprint;
+pub use hub::{Hub, HubRepo};
 pub use journal::{Claim, Journal};
 pub use journal_file::Entry;
 

@@ -1,56 +1,62 @@
-//! The one asynchronous runtime, on threads of its own.
-//!
-//! Callers are plain functions; whatever runtime they may be inside of is never blocked on, and never nested.
+//! Waiting for asynchronous work from blocking calls.
 
 use std::future::Future;
 use std::sync::OnceLock;
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::signal;
 
-/// How often an interrupt is looked for.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often a waiting call looks whether the user asked to stop.
+const LOOK: Duration = Duration::from_millis(100);
 
-/// A handle to the runtime, for spawning.
+fn runtime() -> Result<&'static Runtime> {
+    static RUNTIME: OnceLock<std::io::Result<Runtime>> = OnceLock::new();
+    RUNTIME
+        .get_or_init(|| Builder::new_multi_thread().worker_threads(2).thread_name("claimlab-io").enable_all().build())
+        .as_ref()
+        .map_err(|error| Error::io("starting the thread that waits for the network", error))
+}
+
+/// A handle to the runtime, for calls that run while their maker does something else.
 ///
 /// # Errors
 /// When the operating system gives no threads.
-pub fn handle() -> Result<Handle> {
-    static RUNTIME: OnceLock<Option<Runtime>> = OnceLock::new();
-    let runtime = RUNTIME.get_or_init(|| {
-        Builder::new_multi_thread().worker_threads(2).thread_name("claimlab-async").enable_all().build().ok()
-    });
-    let runtime = runtime.as_ref().ok_or_else(|| Error::new(ErrorKind::Internal, "no threads for the runtime"))?;
-    Ok(runtime.handle().clone())
+#[cfg(feature = "remote")]
+pub(crate) fn handle() -> Result<tokio::runtime::Handle> {
+    runtime().map(|runtime| runtime.handle().clone())
 }
 
-/// Runs a future to its end while the caller waits. An interrupt aborts it; `kept` says what is not lost then.
+/// Runs a future to its end on the library's own runtime; an interrupt ends the wait, and `kept` says what is not lost.
+///
+/// The wait stands on a thread of its own, so that a caller inside somebody else's runtime does not block it by our
+/// means of waiting, and a panic inside a dependency is an error here.
 ///
 /// # Errors
-/// When the user interrupts, or the future panics.
-pub fn run<T: Send + 'static>(kept: &str, future: impl Future<Output = T> + Send + 'static) -> Result<T> {
-    let (done, is_done) = channel();
-    let task = handle()?.spawn(async move {
-        let _ = done.send(future.await);
-    });
-    loop {
-        match is_done.recv_timeout(LOOK) {
-            Ok(value) => return Ok(value),
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(Error::new(ErrorKind::Internal, "a background task panicked"));
-            }
-            Err(RecvTimeoutError::Timeout) => {
-                if let Err(error) = signal::check(kept) {
-                    task.abort();
-                    return Err(error);
-                }
+/// [`ErrorKind::Interrupted`], and [`ErrorKind::Internal`] when the future panics.
+pub(crate) fn wait<T: Send>(kept: &str, future: impl Future<Output = T> + Send) -> Result<T> {
+    let runtime = runtime()?;
+    let interrupted = async {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            if let Err(stop) = signal::check(kept) {
+                return stop;
             }
         }
-    }
+    };
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            runtime.block_on(async {
+                tokio::select! {
+                    done = future => Ok(done),
+                    stop = interrupted => Err(stop),
+                }
+            })
+        });
+        waiting.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Internal, "a network library panicked")))
+    })
 }
 
 #[cfg(test)]
@@ -58,11 +64,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_works_inside_another_runtime_and_survives_a_panic() -> Result<()> {
-        let other = Builder::new_current_thread().build().map_err(|error| Error::io("runtime", &error))?;
-        assert_eq!(other.block_on(async { run("nothing", async { 7 }) })?, 7);
-        assert!(run("nothing", async { panic!("inside") }).map(|(): ()| ()).is_err());
-        assert_eq!(run("nothing", async { 8 })?, 8);
-        Ok(())
+    fn waiting_works_inside_another_runtime_and_survives_a_panic() {
+        let outer = Builder::new_current_thread().build().unwrap();
+        let seen = outer.block_on(async { wait("nothing is lost", async { 7 }) });
+        assert_eq!(seen.unwrap(), 7);
+        let error = wait("nothing is lost", async { std::panic::resume_unwind(Box::new("boom")) }).map(|(): ()| ());
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::Internal);
     }
 }
