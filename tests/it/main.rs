@@ -9,6 +9,7 @@ mod lexical;
 mod lexical_pairs;
 mod lucene;
 mod metric_properties;
+mod models;
 mod real_files;
 mod spine;
 

@@ -245,4 +245,31 @@ pub(super) mod tests {
         assert_eq!(named_template(&several).as_deref(), Some("b"));
         assert_eq!((special(&several, "bos_token"), special(&several, "eos_token")), ("<s>".into(), "</s>".into()));
     }
+
+    /// llama.cpp's tokens of the same texts.
+    #[test]
+    fn a_tokenizer_rebuilt_from_gguf_gives_llama_cpps_tokens() -> Result<()> {
+        let folder = std::env::var_os("CLAIMLAB_PARTS").map(std::path::PathBuf::from).or_else(|| {
+            std::env::var_os("HOME").map(|home| std::path::PathBuf::from(home).join(".cache/claimlab/parts"))
+        });
+        let file = folder.unwrap_or_default().join("smollm2/SmolLM2-135M-Instruct.Q4_1.gguf");
+        if !file.is_file() {
+            assert!(std::env::var("CLAIMLAB_REQUIRE").is_ok_and(|value| value == "all") == false, "{}", file.display());
+            println!("SKIPPED: {} is not there; run tests/fetch-parts", file.display());
+            return Ok(());
+        }
+        let weights = super::super::weights::Weights::gguf(&file, &candle_core::Device::Cpu)?;
+        let text = Text::from_gguf(weights.header().unwrap())?;
+        let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/smollm2_llama_cpp.json");
+        let golden: Value = serde_json::from_str(&std::fs::read_to_string(golden).unwrap()).unwrap();
+        let ids =
+            |value: &Value| value.as_array().unwrap().iter().map(|id| id.as_u64().unwrap() as u32).collect::<Vec<_>>();
+        for case in golden["tokens"].as_array().unwrap() {
+            let words = case["text"].as_str().unwrap();
+            assert_eq!(text.encode(words, false)?, ids(&case["ids"]), "{words:?}");
+        }
+        let asked = [message(Role::User, golden["conversation"].as_str().unwrap())];
+        assert_eq!(text.conversation(&asked)?, ids(&golden["prompt_ids"]));
+        Ok(())
+    }
 }
