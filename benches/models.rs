@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -219,19 +221,55 @@ fn journal() {
     println!("journal: {:.3} ms a call written, {:.3} ms a call read again", first - plain, again - plain);
 }
 
-/// 10,000 calls to a server on the loopback that takes 50 ms for each, 64 at a time.
+/// A server on the loopback that takes 50 ms for each answer, on connections that stay open. Returns its address.
+fn slow_server() -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || serve(stream));
+        }
+    });
+    address
+}
+
+fn serve(mut stream: TcpStream) {
+    let body = json!({"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 1}});
+    let body = body.to_string();
+    let answer =
+        format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let _ = stream.set_nodelay(true);
+    let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);
+    loop {
+        let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
+            match stream.read(&mut piece) {
+                Ok(n) if n > 0 => bytes.extend_from_slice(&piece[..n]),
+                _ => return,
+            }
+            continue;
+        };
+        let head = String::from_utf8_lossy(&bytes[..at]).to_lowercase();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
+        let whole = at + 4 + length.unwrap_or(0);
+        while bytes.len() < whole {
+            match stream.read(&mut piece) {
+                Ok(n) if n > 0 => bytes.extend_from_slice(&piece[..n]),
+                _ => return,
+            }
+        }
+        bytes.drain(..whole);
+        std::thread::sleep(Duration::from_millis(50));
+        if stream.write_all(answer.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// 10,000 calls of 50 ms, 64 at a time.
 fn remote() {
     const CALLS: usize = 10_000;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let answer = || async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        axum::Json(json!({"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 9, "completion_tokens": 1}}))
-    };
-    let app = axum::Router::new().route("/v1/chat/completions", axum::routing::post(answer));
-    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
-    let address = listener.local_addr().unwrap();
-    runtime.spawn(async move { axum::serve(listener, app).await });
+    let address = slow_server();
     let model = Endpoint::at(&format!("http://{address}/v1")).unwrap().concurrency(64).language_model("m").unwrap();
     let prompts: Vec<Prompt> = (0..CALLS).map(|n| Prompt::new(format!("question {n}"))).collect();
     let folder = tempfile::tempdir().unwrap();
