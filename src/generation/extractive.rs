@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{Answer, Asked};
+use super::{Answer, Answered, Asked};
 use crate::error::Result;
 use crate::text::{Language, content_words, sentences};
 
@@ -28,7 +28,7 @@ fn abstention(language: Language) -> &'static str {
 }
 
 impl Answer for Extractive {
-    fn answer(&self, asked: &Asked) -> Result<(String, &'static str)> {
+    fn answer(&self, asked: &Asked) -> Result<Answered> {
         let mut seen = HashSet::new();
         let found: Vec<&str> = asked
             .chunks
@@ -58,13 +58,14 @@ impl Answer for Extractive {
             .collect();
         scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let Some(&(_, best)) = scored.first().filter(|(_, score)| *score >= ENOUGH) else {
-            return Ok((abstention(asked.language).to_owned(), "abstained"));
+            let text = abstention(asked.language).to_owned();
+            return Ok(Answered { text, finish: "abstained", ..Answered::default() });
         };
         let mut chosen: Vec<usize> =
             scored.iter().take(QUOTED).filter(|(_, score)| *score >= best * ALSO).map(|(place, _)| *place).collect();
         chosen.sort_unstable();
         let quoted: Vec<&str> = chosen.iter().filter_map(|place| found.get(*place).copied()).collect();
-        Ok((quoted.join(" "), "stop"))
+        Ok(Answered { text: quoted.join(" "), finish: "stop", ..Answered::default() })
     }
 
     fn spec(&self) -> Value {

@@ -1,15 +1,19 @@
 //! Generation: from a question and its chunks to an answer.
 
 mod extractive;
+mod prompt;
+mod rag;
 mod scripted;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::LanguageModel;
 use crate::signal::{self, Progress};
 use crate::table::{FrameBuilder, GenerationRun, QaPairs, RetrievalRun, distinct, texts};
 use crate::text::Language;
@@ -29,13 +33,52 @@ pub struct Asked {
     pub reference_answer: String,
 }
 
+/// An answer, and what it took.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answered {
+    /// The answer.
+    pub text: String,
+    /// Why it ended there.
+    pub finish: &'static str,
+    /// Tokens read, where they are counted.
+    pub prompt_tokens: Option<u64>,
+    /// Tokens written, where they are counted.
+    pub completion_tokens: Option<u64>,
+    /// Milliseconds, where the answerer measures them itself.
+    pub latency_ms: Option<f64>,
+    /// What it cost in US dollars, where a price is known.
+    pub cost_usd: Option<f64>,
+    /// Chunks that did not fit and were not read, the lowest-ranked.
+    pub dropped: usize,
+}
+
 /// Answers questions from chunks.
 pub trait Answer: std::fmt::Debug + Send + Sync {
-    /// The answer, and why it ended there.
+    /// The answer.
     ///
     /// # Errors
     /// When this one call fails; the run keeps the failure as a row and goes on.
-    fn answer(&self, asked: &Asked) -> Result<(String, &'static str)>;
+    fn answer(&self, asked: &Asked) -> Result<Answered>;
+
+    /// One result a question, in order; `tell` is called once for each as it is there. After an interrupt the rest are
+    /// errors of kind `Interrupted`.
+    fn answer_all(&self, asked: &[Asked], tell: &(dyn Fn() + Sync)) -> Vec<Result<Answered>> {
+        let mut stop: Option<Error> = None;
+        asked
+            .iter()
+            .map(|one| {
+                stop = stop.take().or_else(|| signal::check("nothing of this run is kept").err());
+                if let Some(error) = &stop {
+                    return Err(error.clone());
+                }
+                let began = Instant::now();
+                let answered = self.answer(one);
+                tell();
+                let took = began.elapsed().as_secs_f64() * 1000.0;
+                answered.map(|answered| Answered { latency_ms: answered.latency_ms.or(Some(took)), ..answered })
+            })
+            .collect()
+    }
 
     /// Says exactly what it is.
     fn spec(&self) -> Value;
@@ -62,6 +105,41 @@ impl Generator {
     #[must_use]
     pub fn scripted() -> Self {
         Self { name: "Scripted".into(), answerer: Arc::new(scripted::Scripted::default()) }
+    }
+
+    /// A language model that reads the chunks and answers in the language of the question, greedily where the model
+    /// allows it, in at most 512 tokens. What does not fit into the model's context is left out from the lowest rank up,
+    /// and the column `chunks_dropped` says how much.
+    ///
+    /// Give a journaled model, and no answer is ever paid for twice.
+    ///
+    /// ```
+    /// # use claimlab::prelude::*;
+    /// use claimlab::model::LanguageModel;
+    /// # let folder = tempfile::tempdir().map_err(|e| Error::io("temporary folder", &e))?;
+    /// let lab = Lab::at(folder.path())?;
+    /// let double = LanguageModel::scripted("double", |_| Ok("<answer>The controller.</answer>".into()));
+    /// let generator = Generator::model(&double.journaled(&lab)?);
+    /// let sample = lab.sample()?;
+    /// let chunks = sample.chunks(&Chunking::tokens(150, 30)?)?;
+    /// let found = Retriever::bm25(&chunks)?.retrieve(sample.questions(), 3)?;
+    /// let run = generator.answer(sample.questions(), &found)?;
+    /// assert_eq!(claimlab::table::texts(run.frame(), "response")?[0].as_deref(), Some("The controller."));
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn model(model: &LanguageModel) -> Self {
+        Self { name: model.name().into(), answerer: Arc::new(rag::Rag::new(model, None, rag::MAX_TOKENS)) }
+    }
+
+    /// The same with a template of your own for the prompt, and the longest answer in tokens. The file's `{context}` and
+    /// `{question}` are filled in; what comes before a line `---` are instructions.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or lacks one of the two.
+    pub fn model_with_template(model: &LanguageModel, file: impl AsRef<Path>, max_tokens: u32) -> Result<Self> {
+        let template = prompt::Template::read(file.as_ref())?;
+        Ok(Self { name: model.name().into(), answerer: Arc::new(rag::Rag::new(model, Some(template), max_tokens)) })
     }
 
     /// What the run's column `generator` says.
@@ -92,13 +170,17 @@ impl Generator {
         };
         let asked = gather(questions, found)?;
         let progress = Progress::new(&format!("Answering with {}", self.name), asked.len());
+        let answered = self.answerer.answer_all(&asked, &|| progress.advance(1));
+        let interrupted = answered
+            .iter()
+            .find_map(|one| one.as_ref().err().filter(|error| error.kind() == ErrorKind::Interrupted).cloned());
+        if let Some(interrupted) = interrupted {
+            let done = answered.iter().filter(|one| one.is_ok()).count();
+            return Err(interrupted.context(format!("{done} of {} questions answered", asked.len())));
+        }
         let mut rows = Rows::default();
-        for one in &asked {
-            signal::check("nothing of this run is kept")?;
-            let began = Instant::now();
-            let answered = self.answerer.answer(one);
-            rows.push(one, answered, began.elapsed().as_secs_f64() * 1000.0);
-            progress.advance(1);
+        for (one, answered) in asked.iter().zip(answered) {
+            rows.push(one, answered);
         }
         rows.finish(&format!("{retriever} + {}", self.name), &retriever, &self.name)
     }
@@ -145,21 +227,31 @@ struct Rows {
     question: Vec<String>,
     response: Vec<Option<String>>,
     finish: Vec<Option<&'static str>>,
+    prompt_tokens: Vec<Option<i64>>,
+    completion_tokens: Vec<Option<i64>>,
     latency: Vec<Option<f64>>,
+    cost: Vec<Option<f64>>,
+    dropped: Vec<Option<i64>>,
     failure: Vec<Option<String>>,
 }
 
 impl Rows {
-    fn push(&mut self, asked: &Asked, answered: Result<(String, &'static str)>, milliseconds: f64) {
-        self.question.push(asked.question_id.clone());
-        self.latency.push(Some(milliseconds));
-        let (response, finish, failure) = match answered {
-            Ok((text, finish)) => (Some(text), Some(finish), None),
-            Err(error) => (None, None, Some(error.to_string())),
+    fn push(&mut self, asked: &Asked, answered: Result<Answered>) {
+        let (answered, failure) = match answered {
+            Ok(answered) => (Some(answered), None),
+            Err(error) => (None, Some(error.to_string())),
         };
-        self.response.push(response);
-        self.finish.push(finish);
+        let count =
+            |of: fn(&Answered) -> Option<u64>| answered.as_ref().and_then(of).and_then(|n| i64::try_from(n).ok());
+        self.question.push(asked.question_id.clone());
+        self.finish.push(answered.as_ref().map(|answered| answered.finish));
+        self.prompt_tokens.push(count(|answered| answered.prompt_tokens));
+        self.completion_tokens.push(count(|answered| answered.completion_tokens));
+        self.latency.push(answered.as_ref().and_then(|answered| answered.latency_ms));
+        self.cost.push(answered.as_ref().and_then(|answered| answered.cost_usd));
+        self.dropped.push(count(|answered| Some(answered.dropped as u64)));
         self.failure.push(failure);
+        self.response.push(answered.map(|answered| answered.text));
     }
 
     fn finish(self, system: &str, retriever: &str, generator: &str) -> Result<GenerationRun> {
@@ -173,9 +265,11 @@ impl Rows {
                 .text("generator", &vec![generator; n])
                 .text_or_null("response", &self.response)
                 .text_or_null("finish_reason", &self.finish)
-                .integer_or_null("prompt_tokens", &vec![None; n])
-                .integer_or_null("completion_tokens", &vec![None; n])
+                .integer_or_null("prompt_tokens", &self.prompt_tokens)
+                .integer_or_null("completion_tokens", &self.completion_tokens)
                 .number("latency_ms", &self.latency)
+                .number("cost_usd", &self.cost)
+                .integer_or_null("chunks_dropped", &self.dropped)
                 .text_or_null("failure", &self.failure)
                 .build()?,
         )

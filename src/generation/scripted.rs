@@ -5,7 +5,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-use super::{Answer, Asked};
+use super::{Answer, Answered, Asked};
 use crate::error::Result;
 use crate::text::{Language, sentences};
 
@@ -69,7 +69,7 @@ const NEGATIONS_FR: [(&str, &str); 10] = [
 ];
 
 impl Answer for Scripted {
-    fn answer(&self, asked: &Asked) -> Result<(String, &'static str)> {
+    fn answer(&self, asked: &Asked) -> Result<Answered> {
         let mut random = ChaCha8Rng::seed_from_u64(seed(&asked.question_id, asked.chunks.first()));
         let mut answer = Vec::new();
         for sentence in sentences(&asked.reference_answer, asked.language) {
@@ -98,7 +98,7 @@ impl Answer for Scripted {
                 .collect();
             answer.extend(quotable.choose(&mut random).map(|sentence| (*sentence).to_owned()));
         }
-        Ok((answer.join(" "), "stop"))
+        Ok(Answered { text: answer.join(" "), finish: "stop", ..Answered::default() })
     }
 
     fn spec(&self) -> Value {

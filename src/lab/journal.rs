@@ -98,6 +98,14 @@ impl Journal {
         Ok(Self(shared))
     }
 
+    /// Every call of a journal file that is only read, oldest first.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or a line that parses is not a call.
+    pub fn read(path: &Path) -> Result<Vec<Entry>> {
+        JournalFile::read_all(path)
+    }
+
     /// The key of a call: a digest of the model's settings and the whole request, whatever the order of fields.
     #[must_use]
     pub fn key(model: &str, settings: &serde_json::Value, request: &serde_json::Value) -> String {
@@ -156,16 +164,6 @@ impl Journal {
                 return Ok(Some(Claim { path, _file: file }));
             }
         }
-    }
-
-    /// All recorded calls, oldest first.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
-    pub fn entries(&self) -> Result<Vec<Entry>> {
-        let mut state = self.state();
-        state.file.refresh()?;
-        state.file.entries()
     }
 
     /// How many calls are recorded, as far as this process has read.

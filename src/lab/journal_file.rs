@@ -58,6 +58,14 @@ impl JournalFile {
         Ok(opened)
     }
 
+    /// Every call of a file that is only read: a cassette may lie where nothing may be written.
+    pub(super) fn read_all(path: &Path) -> Result<Vec<Entry>> {
+        let file = File::open(path).map_err(|error| Error::file(path, &error))?;
+        let mut opened = Self { path: path.to_owned(), file, read_to: 0, index: HashMap::new(), torn: 0 };
+        opened.read_new()?;
+        opened.entries()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.index.len()
     }
@@ -74,6 +82,10 @@ impl JournalFile {
     /// Reads what other processes have appended since.
     pub(super) fn refresh(&mut self) -> Result<()> {
         self.reopen_if_replaced()?;
+        self.read_new()
+    }
+
+    fn read_new(&mut self) -> Result<()> {
         let mut rest: Vec<u8> = Vec::new();
         let mut piece = vec![0; PIECE];
         loop {

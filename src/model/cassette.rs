@@ -31,7 +31,7 @@ impl LanguageModel {
             return Err(Error::new(ErrorKind::NotFound, format!("there is no cassette {}", path.display()))
                 .help("record one: ask a journaled model, then copy calls.jsonl from the lab's folder"));
         }
-        let entries = Journal::open(path)?.entries()?;
+        let entries = Journal::read(path)?;
         let mut settings: Option<Value> = None;
         let mut replies = HashMap::new();
         let mut others: Vec<String> = Vec::new();

@@ -8,11 +8,13 @@ mod journaled;
 pub mod local;
 mod remote;
 mod scripted;
+mod shelf;
 
 pub use classify::{Classifier, Classify, Pair, Probabilities};
 pub use generate::{Finish, Generate, LanguageModel, Message, Prompt, Reply, Role, Watch, generate_all};
 pub use local::{Device, Local, Precision};
 pub use remote::{Endpoint, Imported, Price, violation};
+pub use shelf::Shelf;
 
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use candle_core::{DType, Device as Candle};
 
 use super::{Device, Precision, failed};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 impl Device {
     /// What `Auto` would take here, in plain words.
@@ -44,12 +44,16 @@ impl Device {
 }
 
 impl Precision {
-    pub(super) fn on(self, device: &Candle) -> DType {
-        match self {
+    pub(super) fn on(self, device: &Candle) -> Result<DType> {
+        Ok(match self {
             Self::Auto if device.is_cpu() => DType::F32,
+            Self::Bf16 if device.is_cpu() => {
+                return Err(Error::input("the processor does not multiply bf16 here")
+                    .help("Precision::Auto reads bf16 checkpoints and computes in f32"));
+            }
             Self::Auto | Self::Bf16 => DType::BF16,
             Self::F32 => DType::F32,
             Self::F16 => DType::F16,
-        }
+        })
     }
 }

@@ -93,7 +93,7 @@ fn decoder(files: &Files, local: &Local) -> Result<Decoder> {
         }
         None => {
             let generation = json_file(&files.folder.join("generation_config.json"))?;
-            let dtype = local.precision.on(&device);
+            let dtype = local.precision.on(&device)?;
             Decoder::from_folder(&files.folder, &files.config()?, generation.as_ref(), dtype, &device)
                 .map_err(|error| error.context(files.folder.display().to_string()))
         }

@@ -37,6 +37,10 @@ mod load;
 mod names;
 #[cfg(feature = "local")]
 mod nli;
+#[cfg(all(test, feature = "local"))]
+mod parity;
+#[cfg(all(test, feature = "local"))]
+mod parity_gguf;
 #[cfg(feature = "local")]
 mod random_indexing;
 #[cfg(feature = "local")]

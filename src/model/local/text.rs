@@ -181,3 +181,96 @@ fn special(settings: &Value, name: &str) -> String {
         value.and_then(Value::as_str).or_else(|| value.and_then(|token| token.get("content")).and_then(Value::as_str));
     text.unwrap_or_default().to_owned()
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use serde_json::json;
+    use tokenizers::models::wordlevel::WordLevel;
+    use tokenizers::pre_tokenizers::whitespace::Whitespace;
+
+    use super::*;
+
+    /// A tokenizer of words `w0` … `w119`, for tiny checkpoints.
+    pub(crate) fn words() -> Result<Text> {
+        let vocabulary: Vec<(String, u32)> = (0..120).map(|id| (format!("w{id}"), id)).collect();
+        let model = WordLevel::builder()
+            .vocab(vocabulary.into_iter().collect())
+            .unk_token("w0".into())
+            .build()
+            .map_err(|error| Error::input(error.to_string()))?;
+        let mut tokenizer = Tokenizer::new(model);
+        tokenizer.with_pre_tokenizer(Some(Whitespace {}));
+        let template = "{% for message in messages %}{{ message.content }} {% endfor %}";
+        Ok(Text::new(tokenizer, b"words", Some(template.into()), String::new(), String::new()))
+    }
+
+    fn message(role: Role, content: &str) -> Message {
+        Message { role, content: content.into() }
+    }
+
+    fn with(template: &str) -> Text {
+        let mut text = words().unwrap();
+        text.template = Some(template.into());
+        text.begin = "<s>".into();
+        text
+    }
+
+    #[test]
+    fn templates_are_rendered_as_transformers_does() -> Result<()> {
+        // Blocks take their line break with them, methods of Python's strings work, and dates stand still.
+        let text = with(
+            "{{ bos_token }}{% for m in messages %}\n    {% if m['role'] == 'user' %}\n[{{ m['content'].strip() }}]\n{% endif %}\n{% endfor %}\n{{ strftime_now('%d') }}{% if add_generation_prompt %}>{% endif %}",
+        );
+        let rendered = text.render(&[message(Role::User, "  hi ")])?;
+        assert_eq!(rendered, format!("<s>[hi]\n{DATE}>"));
+        Ok(())
+    }
+
+    #[test]
+    fn a_template_without_a_system_role_gets_the_instructions_in_the_users_message() -> Result<()> {
+        let text = with(
+            "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system role') }}{% endif %}{{ m.content }}{% endfor %}",
+        );
+        let ids = text.conversation(&[message(Role::System, "w1"), message(Role::User, "w2")])?;
+        assert_eq!(ids, [1, 2]);
+        let told = with("{{ raise_exception('never') }}").conversation(&[message(Role::User, "w2")]).unwrap_err();
+        assert!(told.to_string().contains("never"), "{told}");
+        Ok(())
+    }
+
+    #[test]
+    fn the_default_of_several_templates_is_taken() {
+        let several = json!({"chat_template": [{"name": "tool_use", "template": "a"}, {"name": "default", "template": "b"}],
+            "bos_token": {"content": "<s>"}, "eos_token": "</s>"});
+        assert_eq!(named_template(&several).as_deref(), Some("b"));
+        assert_eq!((special(&several, "bos_token"), special(&several, "eos_token")), ("<s>".into(), "</s>".into()));
+    }
+
+    /// llama.cpp's tokens of the same texts.
+    #[test]
+    fn a_tokenizer_rebuilt_from_gguf_gives_llama_cpps_tokens() -> Result<()> {
+        let folder = std::env::var_os("CLAIMLAB_PARTS").map(std::path::PathBuf::from).or_else(|| {
+            std::env::var_os("HOME").map(|home| std::path::PathBuf::from(home).join(".cache/claimlab/parts"))
+        });
+        let file = folder.unwrap_or_default().join("smollm2/SmolLM2-135M-Instruct.Q4_1.gguf");
+        if !file.is_file() {
+            let is_required = std::env::var("CLAIMLAB_REQUIRE").is_ok_and(|value| value == "all");
+            assert!(!is_required, "{} is not there", file.display());
+            println!("SKIPPED: {} is not there; run tests/fetch-parts", file.display());
+            return Ok(());
+        }
+        let weights = super::super::weights::Weights::gguf(&file, &candle_core::Device::Cpu)?;
+        let text = Text::from_gguf(weights.header().unwrap())?;
+        let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/smollm2_llama_cpp.json");
+        let golden: Value = serde_json::from_str(&std::fs::read_to_string(golden).unwrap()).unwrap();
+        let ids =
+            |value: &Value| value.as_array().unwrap().iter().map(|id| id.as_u64().unwrap() as u32).collect::<Vec<_>>();
+        for case in golden["tokens"].as_array().unwrap() {
+            let words = case["text"].as_str().unwrap();
+            assert_eq!(text.encode(words, false)?, ids(&case["ids"]), "{words:?}");
+        }
+        let asked = [message(Role::User, golden["conversation"].as_str().unwrap())];
+        assert_eq!(text.conversation(&asked)?, ids(&golden["prompt_ids"]));
+        Ok(())
+    }
+}

@@ -46,14 +46,12 @@ impl RemoteEmbedder {
             None => return Err(Error::new(ErrorKind::Limit, "the cost limit is reached while other calls run")),
         }
         let body = json!({"model": self.model, "input": texts, "encoding_format": "float"});
-        let client = self.client.clone();
-        // The sender moves into the future, so that the signal stays open as long as it runs.
-        let (open, mut cancel) = watch_channel(false);
-        let received = runtime::run("vectors so far are kept where they are stored", async move {
-            let _open = open;
-            let capability = Capability::of("");
-            client.post("embeddings", &|| body.clone(), bytes as u64 / 4, &capability, &mut cancel).await
-        });
+        // The sender stays here, so that the signal is open as long as the call runs.
+        let (_open, mut cancel) = watch_channel(false);
+        let capability = Capability::of("");
+        let build = || body.clone();
+        let call = self.client.post("embeddings", &build, bytes as u64 / 4, &capability, &mut cancel);
+        let received = runtime::wait("vectors so far are kept where they are stored", call);
         let received = received.and_then(|received| received);
         let spent = received.as_ref().ok().and_then(|body| Some(self.price?.of(usage(body)?))).unwrap_or(0.0);
         self.client.limits.settle(worst, spent);

@@ -1,0 +1,287 @@
+//! Speed and memory of models, beside named rivals, in one run: `cargo bench --profile dev --bench models`.
+//!
+//! `tests/fetch-parts --rival` fetches the models and llama.cpp. With `CLAIMLAB_PYTHON` set to a Python that has
+//! sentence-transformers, MiniLM is compared with that too. What is missing is said and left out.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use candle_core::{Device, Tensor};
+use claimlab::model::{Endpoint, LanguageModel, Local, Prompt};
+use claimlab::prelude::Lab;
+use serde_json::{Value, json};
+
+const READ: usize = 1500;
+const WRITTEN: u32 = 64;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if arguments.iter().any(|argument| argument == "--test") {
+        return;
+    }
+    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache/claimlab/parts"));
+    let parts = std::env::var_os("CLAIMLAB_PARTS").map(PathBuf::from).or(home).unwrap_or_default();
+    let smollm2 = parts.join("smollm2/SmolLM2-135M-Instruct.Q4_1.gguf");
+    if arguments.iter().any(|argument| argument == "--memory") {
+        return memory(&smollm2);
+    }
+    println!("claimlab {}, {} threads", env!("CARGO_PKG_VERSION"), threads());
+    if smollm2.is_file() {
+        decoder(&smollm2, &parts);
+        let told = Command::new(std::env::current_exe().unwrap()).arg("--memory").output().unwrap();
+        print!("{}", String::from_utf8_lossy(&told.stdout));
+    } else {
+        println!("SmolLM2: {} is not there, left out; run tests/fetch-parts", smollm2.display());
+    }
+    batch_of_eight();
+    minilm(&parts.join("minilm"));
+    journal();
+    remote();
+}
+
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Distinct beginnings, so that no prompt profits from another's prefix.
+fn words(n: usize, salt: usize) -> String {
+    let sentence = "The controller shall notify the authority of a breach within seventy two hours of learning of it. ";
+    format!("{salt} {}", sentence.repeat(n / 17 + 1))
+}
+
+/// Tokens a second while reading a prompt of about `read` tokens, and while writing after it.
+fn speeds(model: &LanguageModel, read: usize, salt: usize) -> (f64, f64) {
+    let ask = |max_tokens: u32, salt: usize| {
+        let prompt = Prompt::new(words(read, salt)).max_tokens(max_tokens);
+        let reply = model.generate(&[prompt]).pop().unwrap().unwrap();
+        (reply.prompt_tokens.unwrap() as f64, reply.completion_tokens.unwrap() as f64, reply.latency_ms / 1000.0)
+    };
+    let (tokens, _, reading) = ask(1, salt);
+    let (tokens_again, written, both) = ask(WRITTEN, salt + 1);
+    let reading_again = reading * tokens_again / tokens;
+    (tokens / reading, (written - 1.0) / (both - reading_again).max(1e-9))
+}
+
+fn decoder(file: &Path, parts: &Path) {
+    let model = Local::at(file).slots(1).language_model("SmolLM2").unwrap();
+    let _ = model.ask("Warm up.");
+    let (_, decode) = speeds(&model, 16, 100);
+    let (prefill, decode_after) = speeds(&model, READ, 200);
+    println!(
+        "SmolLM2-135M Q4_1: reading {READ} tokens {prefill:.0}/s; writing {decode:.1}/s, after {READ} tokens {decode_after:.1}/s"
+    );
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/llama_cpp.mjs");
+    let numbers = [READ.to_string(), WRITTEN.to_string(), threads().to_string()];
+    let output = Command::new("node").arg(script).arg(file).args(numbers).current_dir(parts.join("rival")).output();
+    let told: Option<Value> = output.ok().and_then(|output| serde_json::from_slice(&output.stdout).ok());
+    let Some(told) = told else { return println!("  llama.cpp is not there, left out; run tests/fetch-parts --rival") };
+    let ratio = |name: &str, ours: f64| format!("{:.2}", ours / told[name].as_f64().unwrap_or(f64::NAN));
+    println!(
+        "  {}: reading {:.0}/s, writing {:.1}/s and {:.1}/s; ours / theirs: {} {} {}",
+        told["rival"].as_str().unwrap_or_default(),
+        told["prefill"].as_f64().unwrap_or(f64::NAN),
+        told["decode"].as_f64().unwrap_or(f64::NAN),
+        told["decode_after"].as_f64().unwrap_or(f64::NAN),
+        ratio("prefill", prefill),
+        ratio("decode", decode),
+        ratio("decode_after", decode_after)
+    );
+}
+
+/// Peak resident memory of a process that loads SmolLM2 and answers once.
+fn memory(file: &Path) {
+    let model = Local::at(file).slots(1).language_model("SmolLM2").unwrap();
+    let _ = model.generate(&[Prompt::new(words(300, 0)).max_tokens(16)]);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM")).and_then(|line| line.split_whitespace().nth(1));
+    let megabytes = peak.and_then(|kilobytes| kilobytes.parse::<f64>().ok()).map(|kilobytes| kilobytes / 1024.0);
+    println!("SmolLM2-135M Q4_1: peak memory {:.0} MiB", megabytes.unwrap_or(f64::NAN));
+}
+
+/// The shape of SmolLM2-135M in f32 with random weights: eight replies at a time against one.
+fn batch_of_eight() {
+    let folder = tempfile::tempdir().unwrap();
+    random_model(folder.path());
+    let rate = |slots: usize| {
+        let model = Local::at(folder.path()).slots(slots).language_model("random").unwrap();
+        let prompts: Vec<Prompt> =
+            (0..slots).map(|n| Prompt::new(format!("w{} w7 w9", n + 10)).max_tokens(24)).collect();
+        let began = Instant::now();
+        let written: u64 = model.generate(&prompts).into_iter().filter_map(|reply| reply.ok()?.completion_tokens).sum();
+        written as f64 / began.elapsed().as_secs_f64()
+    };
+    let (one, eight) = (rate(1), rate(8));
+    println!(
+        "135M in f32, random weights: writing 1 at a time {one:.1}/s, 8 at a time {eight:.1}/s; ratio {:.2}",
+        eight / one
+    );
+}
+
+fn random_model(folder: &Path) {
+    let (hidden, inner, heads, shared, layers, vocabulary) = (576, 1536, 9, 3, 30, 49152);
+    let mut tensors: HashMap<String, Tensor> = HashMap::new();
+    let mut put = |name: &str, rows: usize, width: usize| {
+        tensors.insert(name.to_owned(), Tensor::randn(0_f32, 0.04, (rows, width), &Device::Cpu).unwrap());
+    };
+    put("model.embed_tokens.weight", vocabulary, hidden);
+    for layer in 0..layers {
+        let width = hidden / heads * shared;
+        for (name, rows, columns) in [
+            ("self_attn.q_proj", hidden, hidden),
+            ("self_attn.k_proj", width, hidden),
+            ("self_attn.v_proj", width, hidden),
+            ("self_attn.o_proj", hidden, hidden),
+            ("mlp.gate_proj", inner, hidden),
+            ("mlp.up_proj", inner, hidden),
+            ("mlp.down_proj", hidden, inner),
+        ] {
+            put(&format!("model.layers.{layer}.{name}.weight"), rows, columns);
+        }
+    }
+    let ones = Tensor::ones(hidden, candle_core::DType::F32, &Device::Cpu).unwrap();
+    tensors.insert("model.norm.weight".into(), ones.clone());
+    for layer in 0..layers {
+        for name in ["input_layernorm", "post_attention_layernorm"] {
+            tensors.insert(format!("model.layers.{layer}.{name}.weight"), ones.clone());
+        }
+    }
+    candle_core::safetensors::save(&tensors, folder.join("model.safetensors")).unwrap();
+    let config = json!({"model_type": "llama", "hidden_size": hidden, "intermediate_size": inner, "num_attention_heads": heads,
+        "num_key_value_heads": shared, "num_hidden_layers": layers, "vocab_size": vocabulary, "rope_theta": 1e5,
+        "max_position_embeddings": 2048, "rms_norm_eps": 1e-5, "tie_word_embeddings": true});
+    let vocabulary: serde_json::Map<String, Value> = (0..vocabulary).map(|id| (format!("w{id}"), json!(id))).collect();
+    let tokenizer = json!({"version": "1.0", "truncation": null, "padding": null, "added_tokens": [], "normalizer": null,
+        "pre_tokenizer": {"type": "WhitespaceSplit"}, "post_processor": null, "decoder": null,
+        "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "w0"}});
+    let settings = json!({"chat_template": "{% for m in messages %}{{ m.content }} {% endfor %}"});
+    for (name, value) in [("config.json", config), ("tokenizer.json", tokenizer), ("tokenizer_config.json", settings)] {
+        std::fs::write(folder.join(name), value.to_string()).unwrap();
+    }
+}
+
+fn minilm(folder: &Path) {
+    if !folder.is_dir() {
+        return println!("MiniLM: {} is not there, left out; run tests/fetch-parts", folder.display());
+    }
+    let model = Local::at(folder).embedder().unwrap();
+    let text = |n: usize| {
+        let words =
+            "whoever processes personal data states the purpose and the period for which they are kept".split(' ');
+        words.cycle().skip(n % 15).take(115).chain([n.to_string().as_str()]).collect::<Vec<_>>().join(" ")
+    };
+    let texts: Vec<String> = (0..96).map(text).collect();
+    let _ = model.embed(&texts[..8]);
+    let began = Instant::now();
+    model.embed(&texts).unwrap();
+    let ours = texts.len() as f64 / began.elapsed().as_secs_f64();
+    println!("MiniLM: {ours:.1} chunks of 115 words a second");
+    let Some(python) = std::env::var_os("CLAIMLAB_PYTHON") else {
+        return println!("  sentence-transformers left out: CLAIMLAB_PYTHON is not set");
+    };
+    let script = "import sys,json,time,torch,sentence_transformers as s\n\
+        folder,threads=sys.argv[1],int(sys.argv[2]); texts=json.load(sys.stdin); torch.set_num_threads(threads)\n\
+        m=s.SentenceTransformer(folder,device='cpu'); m.encode(texts[:8]); t=time.time(); m.encode(texts,batch_size=32)\n\
+        print(json.dumps([s.__version__,torch.__version__,len(texts)/(time.time()-t)]))";
+    let mut child = Command::new(python)
+        .args(["-c", script])
+        .arg(folder)
+        .arg(threads().to_string())
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    serde_json::to_writer(child.stdin.take().unwrap(), &texts).unwrap();
+    let told: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap_or(Value::Null);
+    let theirs = told[2].as_f64().unwrap_or(f64::NAN);
+    println!(
+        "  sentence-transformers {} with torch {}: {theirs:.1}; ours / theirs: {:.2}",
+        told[0],
+        told[1],
+        ours / theirs
+    );
+}
+
+fn journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let model =
+        LanguageModel::scripted("m", |_| Ok("A reply of about the length that a checker's verdict has.".into()));
+    let prompts: Vec<Prompt> = (0..5000).map(|n| Prompt::new(format!("{n} {}", words(300, n)))).collect();
+    let time = |model: &LanguageModel| {
+        let began = Instant::now();
+        let _ = model.generate(&prompts);
+        began.elapsed().as_secs_f64() * 1000.0 / prompts.len() as f64
+    };
+    let journaled = model.journaled(&Lab::at(folder.path()).unwrap()).unwrap();
+    let (plain, first, again) = (time(&model), time(&journaled), time(&journaled));
+    println!("journal: {:.3} ms a call written, {:.3} ms a call read again", first - plain, again - plain);
+}
+
+/// A server on the loopback that takes 50 ms for each answer, on connections that stay open. Returns its address.
+fn slow_server() -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || serve(stream));
+        }
+    });
+    address
+}
+
+fn serve(mut stream: TcpStream) {
+    let body = json!({"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 1}});
+    let body = body.to_string();
+    let answer =
+        format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let _ = stream.set_nodelay(true);
+    let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);
+    loop {
+        let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
+            match stream.read(&mut piece) {
+                Ok(n) if n > 0 => bytes.extend_from_slice(&piece[..n]),
+                _ => return,
+            }
+            continue;
+        };
+        let head = String::from_utf8_lossy(&bytes[..at]).to_lowercase();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
+        let whole = at + 4 + length.unwrap_or(0);
+        while bytes.len() < whole {
+            match stream.read(&mut piece) {
+                Ok(n) if n > 0 => bytes.extend_from_slice(&piece[..n]),
+                _ => return,
+            }
+        }
+        bytes.drain(..whole);
+        std::thread::sleep(Duration::from_millis(50));
+        if stream.write_all(answer.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// 10,000 calls of 50 ms, 64 at a time.
+fn remote() {
+    const CALLS: usize = 10_000;
+    let address = slow_server();
+    let model = Endpoint::at(&format!("http://{address}/v1")).unwrap().concurrency(64).language_model("m").unwrap();
+    let prompts: Vec<Prompt> = (0..CALLS).map(|n| Prompt::new(format!("question {n}"))).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let journaled = model.journaled(&Lab::at(folder.path()).unwrap()).unwrap();
+    let ideal = CALLS as f64 / 64.0 * 0.05;
+    for (name, model) in [("plain", &model), ("journaled", &journaled)] {
+        let began = Instant::now();
+        let answered = model.generate(&prompts).iter().filter(|reply| reply.is_ok()).count();
+        let took = began.elapsed().as_secs_f64();
+        println!(
+            "{answered} of {CALLS} calls of 50 ms, 64 at a time, {name}: {took:.1} s, {:.2} of the ideal",
+            took / ideal
+        );
+    }
+}
