@@ -1,4 +1,4 @@
-//! Speed and memory of the readers, each beside a named rival, in one run: `cargo bench --bench datasets`.
+//! Speed and memory of the readers, each beside a named rival, in one run: `cargo bench --profile dev --bench datasets`.
 //!
 //! `CLAIMLAB_BENCH_MB` sets the size of the streamed HTML in megabytes [1000], `CLAIMLAB_BENCH_ROWS` the number of
 //! questions [1000000]. Everything is written to a temporary folder and removed.

@@ -1,6 +1,6 @@
 //! Retrieval measured against named rivals, in one run on one thread, and its parity with Lucene.
 //!
-//! `cargo test --bench retrieval` prints everything. The texts of the acts are read in place from `../shared`; PyPI
+//! `cargo bench --profile dev --bench retrieval` prints everything. The texts of the acts are read in place from `../shared`; PyPI
 //! `bm25s` (with `numba`) runs in the Python that `CLAIMLAB_PYTHON` names (default `python3`), and Lucene where
 //! `CLAIMLAB_LUCENE` names a class path with `lucene-core` and `lucene-analysis-common` (PyPI `pyserini`'s jar holds both)
 //! and `java` is a JDK. `-- 1000000` measures at a million chunks too.

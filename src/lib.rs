@@ -20,8 +20,8 @@
 //! The rooms, from the bottom up, are listed in `ARCHITECTURE.md`; [`prelude`] lists what a notebook cell needs.
 
 pub mod analysis;
-pub mod cell;
 pub mod calibration;
+pub mod cell;
 pub mod claims;
 pub mod dataset;
 pub mod error;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
-use crate::{doctor, install, jupyter, prewarm, run};
+use crate::{doctor, install, jupyter, models, prewarm, run};
 
 /// Evaluate legal retrieval-augmented generation claim by claim, in Rust notebooks.
 #[derive(Debug, Parser)]
@@ -45,6 +45,27 @@ enum Command {
     Prewarm,
     /// Say what is there, what is missing and what to do about it.
     Doctor,
+    /// Models by name, in the lab of the current folder.
+    Models {
+        #[command(subcommand)]
+        action: Models,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum Models {
+    /// List the models that the lab knows, and where each lies.
+    List,
+    /// Download a model, or go on with a download.
+    Fetch {
+        /// The model's name in the lab's table.
+        name: String,
+    },
+    /// Compare a model's files with their recorded sums.
+    Verify {
+        /// The model's name in the lab's table.
+        name: String,
+    },
 }
 
 /// Parses the arguments, runs the command and turns its error into a message and an exit code.
@@ -57,6 +78,11 @@ pub fn main() -> ExitCode {
         Command::Kernel { connection_file } => jupyter::serve(&connection_file).map(|()| true),
         Command::Prewarm => prewarm::ensure(&prewarm::to_stderr).map(|()| true),
         Command::Doctor => Ok(doctor::doctor()),
+        Command::Models { action } => match action {
+            Models::List => models::models("list", ""),
+            Models::Fetch { name } => models::models("fetch", &name),
+            Models::Verify { name } => models::models("verify", &name),
+        },
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

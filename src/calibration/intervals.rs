@@ -2,7 +2,7 @@
 //!
 //! Answers to one task stand and fall together, so tasks are the units: the bootstrap draws whole tasks, the jackknife
 //! leaves whole tasks out. How often each method's 95 % interval holds the truth was measured
-//! (`cargo run --example judge_coverage`, report in `benches/judge_coverage.md`); the default is the one that came closest
+//! (`cargo bench --profile dev --bench judge_coverage`, report in `benches/judge_coverage.md`); the default is the one that came closest
 //! at 30 tasks.
 
 use std::fmt;

@@ -7,7 +7,8 @@ use claimlab_protocol::Variable;
 use polars::prelude::{DataFrame, LazyFrame, Series};
 
 use crate::table::{
-    Checks, Chunks, Claims, GenerationRun, HumanLabels, LabelledClaims, QaPairs, RetrievalRun, Scores, Summary,
+    Attempts, Checks, Chunks, Claims, Criteria, CriterionFindings, CriterionLabels, GenerationRun, HumanLabels,
+    JudgeScores, LabelledClaims, Proposals, QaPairs, RetrievalRun, ReviewItems, Scores, Summary, Tasks, Verdicts,
 };
 
 /// The letters of a text that are shown as its content.
@@ -60,16 +61,25 @@ fn frame(value: &dyn Any) -> Option<&DataFrame> {
     value.downcast_ref::<DataFrame>().or_else(|| {
         typed_tables!(
             value,
+            Attempts,
             Checks,
             Chunks,
             Claims,
+            Criteria,
+            CriterionFindings,
+            CriterionLabels,
             GenerationRun,
             HumanLabels,
+            JudgeScores,
             LabelledClaims,
+            Proposals,
             QaPairs,
             RetrievalRun,
+            ReviewItems,
             Scores,
             Summary,
+            Tasks,
+            Verdicts,
         )
     })
 }

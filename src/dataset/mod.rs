@@ -2,9 +2,9 @@
 
 mod act;
 mod benchmark;
-pub mod checking_sets;
 mod bytes;
 mod card;
+pub mod checking_sets;
 mod chunk;
 mod claimrag;
 mod corpus;

@@ -8,8 +8,8 @@ mod rq2;
 mod rq2_errors;
 mod sensitivity;
 
-pub use evaluation::{Evaluation, Protocol, System};
 pub use ablation::{Ablated, Ablation, Plan};
+pub use evaluation::{Evaluation, Protocol, System};
 pub use rescore::rescore;
 pub use rq2::{CheckerReport, human_labels};
 pub use sensitivity::{ErrorRates, error_sensitivity};

@@ -351,7 +351,10 @@ fn the_bundled_cassette_answers_every_call_of_the_notebook() {
             Judge::new(&recorded, &prompt).one_by_one(of).unwrap(),
             Judge::new(&live, &prompt).one_by_one(of).unwrap(),
         );
-        assert!(replayed.frame().equals_missing(live.frame()), "record it again: cargo run --example judging_cassette");
+        assert!(
+            replayed.frame().equals_missing(live.frame()),
+            "record it again: cargo bench --profile dev --bench judging_cassette"
+        );
         // What was not recorded is a failure with its reason, never a verdict.
         let other = Judge::new(&recorded, &JudgePrompt::new("other", "Otherwise.")).one_by_one(of).unwrap();
         assert_eq!(texts(other.frame(), "verdict").unwrap().iter().flatten().count(), 0);

@@ -100,7 +100,7 @@ impl Ablated {
         let (metrics, values) = (texts(frame, "metric")?, floats(frame, "value")?);
         let mut questions: HashMap<String, usize> = HashMap::new();
         let mut order: Vec<([String; 3], String)> = Vec::new();
-        let mut cells: HashMap<([String; 3], String), Vec<(usize, f64)>> = HashMap::new();
+        let mut cells: HashMap<([String; 3], String), Vec<(f64, usize)>> = HashMap::new();
         for (row, question) in texts(frame, "question_id")?.into_iter().enumerate() {
             let next = questions.len();
             let question = *questions.entry(question.unwrap_or_default()).or_insert(next);
@@ -110,7 +110,7 @@ impl Ablated {
             if !cells.contains_key(&cell) {
                 order.push(cell.clone());
             }
-            let values = values.get(row).copied().flatten().map(|value| (question, value));
+            let values = values.get(row).copied().flatten().map(|value| (value, question));
             cells.entry(cell).or_default().extend(values);
         }
         let baseline = [retriever, lexical, chunking].map(str::to_owned);
@@ -180,7 +180,7 @@ fn split(metric: &str) -> (String, Option<i64>) {
     }
 }
 
-type Cells = HashMap<([String; 3], String), Vec<(usize, f64)>>;
+type Cells = HashMap<([String; 3], String), Vec<(f64, usize)>>;
 
 fn differences(order: &[([String; 3], String)], cells: &Cells, baseline: &[String; 3]) -> Result<DataFrame> {
     let mut keys: [Vec<String>; 3] = Default::default();

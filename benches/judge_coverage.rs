@@ -1,6 +1,6 @@
 //! How often do 95 % intervals hold the truth? Simulates judge studies and writes the table of `benches/judge_coverage.md`.
 //!
-//! `cargo run --example judge_coverage [studies]` (1,000 by default; some minutes on two cores).
+//! `cargo bench --profile dev --bench judge_coverage -- [studies]` (1,000 by default; some minutes on two cores).
 //!
 //! A study has 30 or 300 tasks. Each task has 1 to 6 labelled answers, each labelled PASS with the task's own chance.
 //! The judge's PASS recall (0.90) and FAIL recall (0.75) are the same for all tasks, or vary between tasks as beta

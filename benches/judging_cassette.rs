@@ -1,6 +1,6 @@
 //! Records the bundled cassette `data/judging/cassette.jsonl` anew, from scripted judges of known error rates.
 //!
-//! `cargo run --example judging_cassette`
+//! `cargo bench --profile dev --bench judging_cassette`
 #![allow(clippy::unwrap_used, clippy::expect_used, dead_code)]
 
 #[path = "../tests/it/scripted_judge.rs"]

@@ -1,6 +1,6 @@
 //! Times the summary of a million verdicts with clustered intervals of 2,000 resamples, and pass^k for large n.
 //!
-//! `cargo run --example judge_speed`
+//! `cargo bench --profile dev --bench judge_speed`
 
 use std::time::Instant;
 
