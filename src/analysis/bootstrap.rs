@@ -70,6 +70,22 @@ pub struct PairedDifference {
 /// assert_eq!((interval.mean, interval.low, interval.high), (0.75, None, None));
 /// ```
 pub fn cluster_bootstrap(values: &[(f64, usize)], resamples: usize, level: f64, seed: u64) -> Option<Interval> {
+    let (clusters, origin, n) = clustered(values)?;
+    let (low, high) = percentile_interval(&clusters, origin, resamples, level, seed).unzip();
+    Some(Interval { mean: origin + ratio(clusters.iter()), low, high, n, clusters: clusters.len() })
+}
+
+/// The means of the resamples behind [`cluster_bootstrap`]'s interval, in the order of their streams; none where it
+/// has no interval.
+pub(super) fn cluster_replicates(values: &[(f64, usize)], resamples: usize, seed: u64) -> Vec<f64> {
+    match clustered(values) {
+        Some((clusters, origin, _)) if clusters.len() > 1 => resampled_means(&clusters, origin, resamples, seed),
+        _ => Vec::new(),
+    }
+}
+
+/// Sums by cluster, the origin they count from, and how many values there are; nothing without finite values.
+fn clustered(values: &[(f64, usize)]) -> Option<(Vec<Cluster>, f64, usize)> {
     if values.iter().any(|(value, _)| !value.is_finite()) {
         return None;
     }
@@ -77,12 +93,11 @@ pub fn cluster_bootstrap(values: &[(f64, usize)], resamples: usize, level: f64, 
     sorted.sort_by(|a, b| a.1.cmp(&b.1).then(a.0.total_cmp(&b.0)));
     // Sums are of distances from one of the values: equal values then have exactly their own mean.
     let origin = sorted.first()?.0;
-    let clusters: Vec<Cluster> = sorted
+    let clusters = sorted
         .chunk_by(|a, b| a.1 == b.1)
         .map(|rows| Cluster { sum: rows.iter().map(|(value, _)| value - origin).sum(), n: rows.len() })
         .collect();
-    let (low, high) = percentile_interval(&clusters, origin, resamples, level, seed).unzip();
-    Some(Interval { mean: origin + ratio(clusters.iter()), low, high, n: sorted.len(), clusters: clusters.len() })
+    Some((clusters, origin, sorted.len()))
 }
 
 /// The mean difference `a − b` over the clusters that both have, with a bootstrap percentile interval.
@@ -143,15 +158,20 @@ fn percentile_interval(
     if clusters.len() < 2 || resamples == 0 || !(level > 0.0 && level < 1.0) {
         return None;
     }
+    let mut means = resampled_means(clusters, origin, resamples, seed);
+    means.sort_by(f64::total_cmp);
+    Some((quantile(&means, (1.0 - level) / 2.0)?, quantile(&means, (1.0 + level) / 2.0)?))
+}
+
+/// One mean a resample; resample *r* draws from stream *r*.
+fn resampled_means(clusters: &[Cluster], origin: f64, resamples: usize, seed: u64) -> Vec<f64> {
     let seeded = ChaCha8Rng::seed_from_u64(seed);
     let resample = |stream: usize| {
         let mut rng = seeded.clone();
         rng.set_stream(stream as u64);
         origin + ratio((0..clusters.len()).map(|_| &clusters[rng.random_range(0..clusters.len())]))
     };
-    let mut means: Vec<f64> = (0..resamples).map(resample).collect();
-    means.sort_by(f64::total_cmp);
-    Some((quantile(&means, (1.0 - level) / 2.0)?, quantile(&means, (1.0 + level) / 2.0)?))
+    (0..resamples).map(resample).collect()
 }
 
 /// The quantile of sorted values, interpolated linearly between the two nearest (type 7 of Hyndman & Fan 1996).

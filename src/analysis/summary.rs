@@ -11,7 +11,7 @@ const RESAMPLES: usize = 2000;
 /// Coverage that intervals aim at.
 const LEVEL: f64 = 0.95;
 /// Every interval of every run is drawn from this seed, so that a table is the same tomorrow.
-const SEED: u64 = 20_310_617;
+pub(super) const SEED: u64 = 20_310_617;
 
 impl Scores {
     /// Means by metric and by these columns, each with a 95 % interval (cluster bootstrap over questions, see

@@ -4,16 +4,20 @@
 //! carried along, so that slicing by anything a user adds is always possible.
 
 mod column;
+mod export;
 mod html;
 mod label;
+mod paper;
 mod rows;
 mod show;
 mod store;
 mod tables;
 
 pub use column::{Column, Kind, validate};
+pub use export::Export;
 pub use html::{escape, frame_to_html};
 pub use label::Label;
+pub use paper::{Cell, PaperTable};
 pub use rows::{FrameBuilder, distinct, floats, integers, texts};
 pub use show::Show;
 pub use store::{read_csv_text, read_parquet, write_parquet};

@@ -35,11 +35,14 @@ const ROOMS: [(&str, &[&str]); 14] = [
     ("signal", &["table"]),
 ];
 
-const CRATES: [(&str, &[&str]); 5] = [
+const CRATES: [(&str, &[&str]); 8] = [
     ("tantivy", &["src/retrieval/bm25"]),
     ("candle", &["src/model/local"]),
     ("tokenizers", &["src/model/local", "src/dataset/chunking.rs"]),
-    ("plotters", &["src/figure"]),
+    ("plotters", &["src/figure/draw"]),
+    ("usvg", &["src/figure/draw"]),
+    ("resvg", &["src/figure/draw"]),
+    ("svg2pdf", &["src/figure/draw"]),
     ("scraper", &["src/dataset"]),
 ];
 

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod bad_input;
+mod error_pages;
+mod figures;
 mod golden_metrics;
 mod imports;
 mod lexical;
