@@ -219,6 +219,30 @@ pub fn cluster_bootstrap(values: &[(f64, usize)], resamples: usize, level: f64, 
 }
 
 fn mean_interval(values: &[(f64, usize)], settings: &Bootstrap) -> Option<Interval> {
+    let (clusters, origin, n) = clustered(values)?;
+    let mean = |drawn: &[usize]| Some(mean_of(drawn, &clusters, origin));
+    let everything: Vec<usize> = (0..clusters.len()).collect();
+    let (low, high) = settings.statistic(clusters.len(), &mean).unzip();
+    Some(Interval { mean: mean(&everything)?, low, high, n, clusters: clusters.len() })
+}
+
+impl Bootstrap {
+    /// The means of the resamples behind [`Bootstrap::mean`]'s interval, in the order of their streams; none where
+    /// there is no interval.
+    pub(super) fn replicates(&self, values: &[(f64, usize)]) -> Vec<f64> {
+        let Some((clusters, origin, _)) = clustered(values).filter(|found| found.0.len() > 1) else { return Vec::new() };
+        let draw = |stream| mean_of(&self.draw(stream, clusters.len()), &clusters, origin);
+        (0..self.resamples).into_par_iter().map(draw).collect()
+    }
+}
+
+fn mean_of(drawn: &[usize], clusters: &[Cluster], origin: f64) -> f64 {
+    let (sum, n) = drawn.iter().fold((0.0, 0), |(sum, n), one| (sum + clusters[*one].sum, n + clusters[*one].n));
+    origin + sum / n as f64
+}
+
+/// Sums by cluster, the origin they count from, and how many values there are; nothing without finite values.
+fn clustered(values: &[(f64, usize)]) -> Option<(Vec<Cluster>, f64, usize)> {
     if values.iter().any(|(value, _)| !value.is_finite()) {
         return None;
     }
@@ -226,17 +250,11 @@ fn mean_interval(values: &[(f64, usize)], settings: &Bootstrap) -> Option<Interv
     sorted.sort_by(|a, b| a.1.cmp(&b.1).then(a.0.total_cmp(&b.0)));
     // Sums are of distances from one of the values: equal values then have exactly their own mean.
     let origin = sorted.first()?.0;
-    let clusters: Vec<Cluster> = sorted
+    let clusters = sorted
         .chunk_by(|a, b| a.1 == b.1)
         .map(|rows| Cluster { sum: rows.iter().map(|(value, _)| value - origin).sum(), n: rows.len() })
         .collect();
-    let ratio = |drawn: &[usize]| {
-        let (sum, n) = drawn.iter().fold((0.0, 0), |(sum, n), one| (sum + clusters[*one].sum, n + clusters[*one].n));
-        Some(origin + sum / n as f64)
-    };
-    let everything: Vec<usize> = (0..clusters.len()).collect();
-    let (low, high) = settings.statistic(clusters.len(), &ratio).unzip();
-    Some(Interval { mean: ratio(&everything)?, low, high, n: sorted.len(), clusters: clusters.len() })
+    Some((clusters, origin, sorted.len()))
 }
 
 /// The mean difference `a − b` over the clusters that both have, with a bootstrap percentile interval.

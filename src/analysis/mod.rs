@@ -8,6 +8,7 @@ mod paired;
 mod prevalence;
 mod proportion;
 mod resample;
+mod replicates;
 mod summary;
 
 pub use bootstrap::{Bootstrap, Interval, PairedDifference, cluster_bootstrap, paired_difference};

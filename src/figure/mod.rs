@@ -1,7 +1,17 @@
-//! Figures for papers, and pages for looking into one question.
+//! Figures for papers, and pages for looking into questions.
+//!
+//! Every figure is drawn for one column of a paper (85 mm), with type of 6 to 7 points from the font that the library
+//! carries, in colours that stay apart for colour-blind readers (Okabe & Ito 2008; shades: ColorBrewer's Blues,
+//! Harrower & Brewer 2003) and with marks whose shapes differ as well. The same tables give the same bytes.
+//!
+//! Text in the SVG is drawn as outlines, with the words themselves lying invisible above it. Notebooks show an SVG as an
+//! image, where no font from outside can be had, and word processors ignore fonts inside an SVG: only outlines look the
+//! same everywhere. The invisible words keep it searchable and selectable where a viewer allows that. In a PDF the text
+//! is text, with the font embedded.
 
 #[cfg(feature = "figures")]
-mod dots;
+mod draw;
+mod figures;
 mod page;
 
 pub use page::Page;
@@ -10,53 +20,136 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::signal;
-use crate::table::Summary;
 
-/// A figure as SVG.
+/// Below this many values a slice is greyed, and never ranked: with fewer than about twenty questions a bootstrap
+/// interval is too narrow to be trusted (see [`cluster_bootstrap`](crate::analysis::cluster_bootstrap)).
+pub const FEW: i64 = 20;
+
+/// Dots an inch in PNG files: what journals ask for line art.
+#[cfg(feature = "figures")]
+const DPI: f64 = 600.0;
+
+/// How much larger than on paper a notebook shows a figure.
+const ON_SCREEN: f64 = 1.8;
+
+/// A figure, drawn for one column of a paper.
+///
+/// ```
+/// # fn main() -> Result<(), claimlab::Error> {
+/// use claimlab::figure::Figure;
+/// use claimlab::polars::prelude::*;
+/// use claimlab::table::Summary;
+///
+/// let summary = Summary::new(df!(
+///     "system" => ["BM25", "dense"], "metric" => ["f1", "f1"], "mean" => [0.61, 0.55],
+///     "ci_low" => [0.52, 0.47], "ci_high" => [0.70, 0.64],
+///     "n" => [78_i64, 78], "n_undefined" => [0_i64, 0], "n_failed" => [0_i64, 0],
+/// )?)?;
+/// let figure = Figure::bars(&summary, "metric", "system")?;
+/// assert!(figure.svg().contains("BM25"));
+/// # let folder = tempfile::tempdir().map_err(|e| claimlab::Error::io("temporary folder", &e))?;
+/// # let folder = folder.path();
+/// figure.save(folder.join("f1.pdf"))?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Figure {
+    /// As drawn, with text as text.
+    #[cfg(feature = "figures")]
+    drawn: String,
+    /// With text as outlines.
     svg: String,
     alt: String,
 }
 
 impl Figure {
-    /// Means with their intervals: one row a metric, one colour a value of `color`, one panel a value of `panel`
-    /// (both columns of the summary).
-    ///
-    /// # Errors
-    /// When a column does not exist, there are more colours than can be told apart, or this build draws nothing.
-    pub fn intervals(summary: &Summary, color: &str, panel: &str) -> Result<Self> {
-        #[cfg(feature = "figures")]
-        {
-            let svg = dots::draw(summary, color, panel)?;
-            Ok(Self {
-                svg,
-                alt: format!("Means with 95 % intervals by {color} and {panel}, {} rows", summary.height()),
-            })
-        }
-        #[cfg(not(feature = "figures"))]
-        {
-            let _ = (summary, color, panel);
-            Err(Error::feature_disabled("figures", "figures"))
-        }
-    }
-
-    /// The SVG source.
+    /// The SVG source, as wide as a column (85 mm; 175 mm where a figure says so), with text as outlines.
     #[must_use]
     pub fn svg(&self) -> &str {
         &self.svg
     }
 
-    /// Writes the SVG to a file.
+    /// What the figure shows, in words.
+    #[must_use]
+    pub fn alt(&self) -> &str {
+        &self.alt
+    }
+
+    /// The figure as PNG, at 600 dots an inch.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// When this build draws nothing.
+    pub fn png(&self) -> Result<Vec<u8>> {
+        #[cfg(feature = "figures")]
+        {
+            draw::png(&self.drawn, DPI)
+        }
+        #[cfg(not(feature = "figures"))]
+        {
+            Err(Error::feature_disabled("figures", "figures"))
+        }
+    }
+
+    /// The figure as PDF, one page of its own size, with its font embedded.
+    ///
+    /// # Errors
+    /// When this build draws nothing.
+    pub fn pdf(&self) -> Result<Vec<u8>> {
+        #[cfg(feature = "figures")]
+        {
+            draw::pdf(&self.drawn)
+        }
+        #[cfg(not(feature = "figures"))]
+        {
+            Err(Error::feature_disabled("figures", "figures"))
+        }
+    }
+
+    /// Writes the figure as what the name ends in: `.svg`, `.png` or `.pdf`.
+    ///
+    /// # Errors
+    /// When the name ends in something else, or the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        std::fs::write(path.as_ref(), &self.svg).map_err(|error| Error::file(path.as_ref(), &error))
+        let path = path.as_ref();
+        let kind = path.extension().map(|kind| kind.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let bytes = match kind.as_str() {
+            "svg" => self.svg.clone().into_bytes(),
+            "png" => self.png()?,
+            "pdf" => self.pdf()?,
+            _ => {
+                return Err(Error::input(format!("a figure cannot be saved as {}", path.display()))
+                    .help("end the name with .svg, .png or .pdf"));
+            }
+        };
+        std::fs::write(path, bytes).map_err(|error| Error::file(path, &error))
     }
 
     /// Shows the figure.
     pub fn evcxr_display(&self) {
-        signal::display(None, Some(&self.svg), &self.alt);
+        signal::display(None, Some(&larger(&self.svg, ON_SCREEN)), &self.alt);
+    }
+}
+
+/// The same SVG with its size in millimetres multiplied.
+fn larger(svg: &str, factor: f64) -> String {
+    let mut text = svg.to_owned();
+    for name in ["width", "height"] {
+        let start = format!(" {name}=\"");
+        let Some(from) = text.find(&start).map(|at| at + start.len()) else { continue };
+        let Some(to) = text[from..].find("mm\"").map(|at| from + at) else { continue };
+        let Ok(size) = text[from..to].parse::<f64>() else { continue };
+        text.replace_range(from..to, &format!("{:.1}", size * factor));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_screen_shows_the_same_picture_larger() {
+        let svg = "<svg width=\"85mm\" height=\"40.5mm\" viewBox=\"0 0 8500 4050\"><g stroke-width=\"3\"/></svg>";
+        let shown = super::larger(svg, 2.0);
+        assert_eq!(shown, svg.replace("85mm", "170.0mm").replace("40.5mm", "81.0mm"));
     }
 }

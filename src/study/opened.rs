@@ -1,14 +1,22 @@
-//! One response, opened claim by claim.
+//! Looking into single questions: every claim with its verdicts, the chunks behind them, systems side by side.
 
-use std::collections::HashMap;
+mod case;
+mod page;
+mod place;
+mod style;
+mod view;
+
+use polars::prelude::DataFrame;
 
 use super::Evaluation;
 use crate::error::{Error, ErrorKind, Result};
 use crate::figure::Page;
-use crate::table::{Claims, escape, texts};
+use crate::metrics::Metric;
+use crate::table::{FrameBuilder, distinct};
+use case::{Case, Index};
 
-/// claim and chunk (or nothing) → label and reason
-type Verdicts = HashMap<(String, String), (String, String)>;
+/// Questions that one page holds at most: beyond it browsers become slow.
+const MOST: usize = 400;
 
 impl Evaluation {
     /// A page with the question, both answers, every claim with its verdicts, and the retrieved chunks.
@@ -16,125 +24,72 @@ impl Evaluation {
     /// # Errors
     /// When there is no such question or system.
     pub fn open(&self, question_id: &str, system: &str) -> Result<Page> {
-        let absent = |what: &str, name: &str| {
-            Error::new(ErrorKind::NotFound, format!("the evaluation has no {what} {name:?}"))
-                .help("evaluation.worst(Metric::F1, 10) lists questions and systems")
-        };
-        let asked = self.questions.only("question_id", question_id)?;
-        let answered = self.run.only("question_id", question_id)?.only("system", system)?;
-        let (Some(Some(question)), Some(Some(reference))) = (
-            texts(asked.frame(), "question")?.into_iter().next(),
-            texts(asked.frame(), "reference_answer")?.into_iter().next(),
-        ) else {
-            return Err(absent("question", question_id));
-        };
-        let Some(response) = texts(answered.frame(), "response")?.into_iter().next() else {
-            return Err(absent("system", system));
-        };
-        let retriever = texts(answered.frame(), "retriever")?.into_iter().next().flatten().unwrap_or_default();
-        let found = self.found.only("question_id", question_id)?.only("retriever", &retriever)?;
-        let chunk_ids: Vec<String> = texts(found.frame(), "chunk_id")?.into_iter().flatten().collect();
-        let chunk_texts: Vec<String> = texts(found.frame(), "text")?.into_iter().flatten().collect();
-        let said = self.response.only("question_id", question_id)?.only("system", system)?;
-        let expected = self.reference.only("question_id", question_id)?;
-        let mut html = format!(
-            "<div style=\"max-width:60em\"><p><b>{}</b> · {}</p><p style=\"font-size:110%\">{}</p>\
-             <p><b>Reference answer.</b> {}</p><p><b>Response.</b> {}</p>",
-            escape(question_id),
-            escape(system),
-            escape(&question),
-            escape(&reference),
-            escape(response.as_deref().unwrap_or("(the call failed)")),
-        );
-        html += &self.claims(
-            "Claims of the response",
-            &said,
-            "response_vs_reference",
-            "response_vs_chunks",
-            system,
-            &chunk_ids,
-        )?;
-        html += &self.claims(
-            "Claims of the reference answer",
-            &expected,
-            "reference_vs_response",
-            "reference_vs_chunks",
-            system,
-            &chunk_ids,
-        )?;
-        for (place, (id, text)) in chunk_ids.iter().zip(&chunk_texts).enumerate() {
-            html += &format!(
-                "<details><summary>Chunk {} · {}</summary><p>{}</p></details>",
-                place + 1,
-                escape(id),
-                escape(text)
-            );
-        }
-        html += "</div>";
-        let plain = format!("{question}\nreference: {reference}\nresponse: {}", response.unwrap_or_default());
-        Ok(Page::new(html, plain))
+        self.opened(question_id, &[system])
     }
 
-    fn claims(
-        &self,
-        title: &str,
-        claims: &Claims,
-        against_answer: &str,
-        against_chunks: &str,
-        system: &str,
-        chunks: &[String],
-    ) -> Result<String> {
-        let answer = self.verdicts(against_answer, system)?;
-        let found = self.verdicts(against_chunks, system)?;
-        let mut html = format!(
-            "<p><b>{title}</b></p><table style=\"border-collapse:collapse\"><thead><tr><th></th>\
-             <th style=\"padding:2px 6px\">other answer</th>"
-        );
-        for place in 1..=chunks.len() {
-            html += &format!("<th style=\"padding:2px 6px\">chunk {place}</th>");
-        }
-        html += "</tr></thead><tbody>";
-        let ids = texts(claims.frame(), "claim_id")?.into_iter().flatten();
-        for (id, text) in ids.zip(texts(claims.frame(), "text")?.into_iter().flatten()) {
-            html += &format!("<tr><td style=\"text-align:left;padding:2px 6px\">{}</td>", escape(&text));
-            html += &verdict(answer.get(&(id.clone(), String::new())));
-            for chunk in chunks {
-                html += &verdict(found.get(&(id.clone(), chunk.clone())));
-            }
-            html += "</tr>";
-        }
-        Ok(html + "</tbody></table>")
+    /// The same for two systems side by side.
+    ///
+    /// # Errors
+    /// When there is no such question or system.
+    pub fn compare(&self, question_id: &str, system: &str, other: &str) -> Result<Page> {
+        self.opened(question_id, &[system, other])
     }
 
-    fn verdicts(&self, direction: &str, system: &str) -> Result<Verdicts> {
-        let checks = self.checks.only("direction", direction)?;
-        let frame = checks.frame();
-        let systems = texts(frame, "system")?;
-        let (chunks, labels) = (texts(frame, "chunk_id")?, texts(frame, "label")?);
-        let reasons = if frame.column("reason").is_ok() { texts(frame, "reason")? } else { vec![None; frame.height()] };
-        let mut found = HashMap::new();
-        for (row, claim) in texts(frame, "claim_id")?.into_iter().enumerate() {
-            if systems[row].as_deref().is_none_or(|owner| owner == system) {
-                let label = labels[row].clone().unwrap_or_else(|| "failed".to_owned());
-                let key = (claim.unwrap_or_default(), chunks[row].clone().unwrap_or_default());
-                found.insert(key, (label, reasons[row].clone().unwrap_or_default()));
+    fn opened(&self, question_id: &str, systems: &[&str]) -> Result<Page> {
+        let index = Index::read(self)?;
+        let case = index.case(question_id, systems)?;
+        Ok(page::single(&case))
+    }
+
+    /// A page to browse errors in: the `n` questions on which the first of these systems (one or two) does worst by
+    /// this metric, each to be unfolded, with filters for language, persona, category, contradictions and failures, and
+    /// the order of any metric. It needs no script, so that it works in JupyterLab, in exported HTML and offline alike.
+    ///
+    /// # Errors
+    /// When there is no such system, more than two are named, or `n` is above 400.
+    pub fn browse(&self, metric: Metric, systems: &[&str], n: usize) -> Result<Page> {
+        if systems.is_empty() || systems.len() > 2 {
+            return Err(Error::input(format!("{} systems cannot stand side by side", systems.len()))
+                .help("name one system, or two"));
+        }
+        if n == 0 || n > MOST {
+            return Err(Error::input(format!("a page of {n} questions cannot be made; 1 to {MOST} can")));
+        }
+        let index = Index::read(self)?;
+        let mut cases: Vec<Case> = Vec::new();
+        for question in distinct(self.questions.frame(), "question_id")? {
+            crate::signal::check("nothing is lost")?;
+            match index.case(&question, systems) {
+                Ok(case) => cases.push(case),
+                // A system need not have answered every question.
+                Err(error) if error.kind() == ErrorKind::NotFound && !cases.is_empty() => {}
+                Err(error) => return Err(error),
             }
         }
-        Ok(found)
+        cases.sort_by_key(|case| case.rank(metric));
+        cases.truncate(n);
+        Ok(page::browse(&cases, metric))
     }
-}
 
-/// One cell; colour and letter both tell the label, the reason stands in the tooltip.
-fn verdict(found: Option<&(String, String)>) -> String {
-    let (sign, color) = match found.map(|(label, _)| label.as_str()) {
-        Some("entailment") => ("✓ entailed", "#cfe8d5"),
-        Some("contradiction") => ("✗ contradicted", "#f6cfc4"),
-        Some("neutral") => ("· neutral", "#eeeeee"),
-        _ => ("? failed", "#fff3c4"),
-    };
-    let reason = found.map_or("", |(_, reason)| reason.as_str());
-    format!(
-        "<td title=\"{}\" style=\"background:{color};color:#222;padding:2px 6px;text-align:center;white-space:nowrap\">{sign}</td>",
-        escape(reason)
-    )
+    /// Every verdict on one question with what it is about, in long form: the ids of all tables and the texts that they
+    /// stand for (`system`, `direction`, `claim_id`, `claim`, `chunk_id`, `rank`, `label`, `failure`, `reason`).
+    ///
+    /// # Errors
+    /// When there is no such question.
+    pub fn verdicts(&self, question_id: &str) -> Result<DataFrame> {
+        let index = Index::read(self)?;
+        let rows = index.verdicts(question_id)?;
+        FrameBuilder::new()
+            .text("question_id", &vec![question_id; rows.len()])
+            .text_or_null("system", &rows.iter().map(|row| row.system.clone()).collect::<Vec<_>>())
+            .text("direction", &rows.iter().map(|row| row.direction.clone()).collect::<Vec<_>>())
+            .text("claim_id", &rows.iter().map(|row| row.claim_id.clone()).collect::<Vec<_>>())
+            .text("claim", &rows.iter().map(|row| row.claim.clone()).collect::<Vec<_>>())
+            .text_or_null("chunk_id", &rows.iter().map(|row| row.chunk_id.clone()).collect::<Vec<_>>())
+            .integer_or_null("rank", &rows.iter().map(|row| row.rank).collect::<Vec<_>>())
+            .text_or_null("label", &rows.iter().map(|row| row.label.clone()).collect::<Vec<_>>())
+            .text_or_null("failure", &rows.iter().map(|row| row.failure.clone()).collect::<Vec<_>>())
+            .text_or_null("reason", &rows.iter().map(|row| row.reason.clone()).collect::<Vec<_>>())
+            .build()
+    }
 }

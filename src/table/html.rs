@@ -84,7 +84,7 @@ fn cell(value: &AnyValue<'_>) -> String {
 }
 
 /// Up to four significant decimals, without a tail of zeros.
-fn number_text(number: f64) -> String {
+pub(super) fn number_text(number: f64) -> String {
     let text = format!("{number:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     (if text == "-0" { "0" } else { text }).to_owned()

@@ -6,10 +6,12 @@
 mod column;
 mod direction;
 mod exchange;
+mod export;
 mod html;
 mod judging_set;
 mod judging_tables;
 mod label;
+mod paper;
 mod rows;
 mod show;
 mod store;
@@ -19,12 +21,14 @@ mod verdict;
 pub use column::{Column, Kind, validate};
 pub use direction::Direction;
 pub use exchange::{read_jsonl_text, read_table, write_table};
+pub use export::Export;
 pub use html::{escape, frame_to_html};
 pub use judging_set::JudgingSet;
 pub use judging_tables::{
     Attempts, Criteria, CriterionFindings, CriterionLabels, JudgeScores, Proposals, ReviewItems, Tasks, Verdicts,
 };
 pub use label::Label;
+pub use paper::{Cell, PaperTable};
 pub use rows::{FrameBuilder, distinct, floats, integers, texts};
 pub use show::Show;
 pub use store::{read_csv_text, read_parquet, write_parquet};

@@ -10,6 +10,8 @@ mod calibration;
 mod cluster;
 mod fetching;
 mod fuzz_readers;
+mod error_pages;
+mod figures;
 mod golden_metrics;
 mod human_labels;
 mod imports;
