@@ -23,7 +23,7 @@ use crate::signal;
 
 /// Below this many values a slice is greyed, and never ranked: with fewer than about twenty questions a bootstrap
 /// interval is too narrow to be trusted (see [`cluster_bootstrap`](crate::analysis::cluster_bootstrap)).
-pub const FEW: i64 = 20;
+pub const FEW: i64 = crate::analysis::FEW as i64;
 
 /// Dots an inch in PNG files: what journals ask for line art.
 #[cfg(feature = "figures")]

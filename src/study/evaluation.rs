@@ -291,14 +291,6 @@ impl Evaluation {
         text_overlap(&self.questions, &self.run)
     }
 
-    /// Every pair of systems by metric and these columns; see [`Scores::compare`].
-    ///
-    /// # Errors
-    /// When there is one system only, or a column does not exist.
-    pub fn compare(&self, slices: &[&str]) -> Result<DataFrame> {
-        self.scores.compare(slices)
-    }
-
     /// Means with intervals by these columns; see [`Scores::by`].
     ///
     /// # Errors
