@@ -11,7 +11,7 @@ use polars::prelude::DataFrame;
 
 use self::lock::Locked;
 use self::table::Listed;
-use super::{Classifier, Embed, Endpoint, LanguageModel, Local};
+use super::{Classifier, Embed, LanguageModel, Local};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lab::{Hub, HubRepo, Lab};
 use crate::table::{FrameBuilder, Show};
