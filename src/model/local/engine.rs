@@ -21,6 +21,9 @@ use crate::model::{Finish, Reply};
 const PIECE: usize = 256;
 /// Tokens in common from which on a slot's beginning is worth keeping.
 const WORTH: usize = 16;
+/// Tokens at the end of a prompt that are always read: quantized weights multiply many rows and few in two ways that
+/// differ in their last digits, and a prompt must not come out differently for what was asked before it.
+const REREAD: usize = 32;
 /// Caches are this many tokens long, or a multiple.
 const GRAIN: usize = 256;
 
@@ -157,10 +160,9 @@ impl Engine {
 
     /// A slot that has seen as much as possible of what is to come.
     fn slot_for(&mut self, ids: &[u32], room: usize, active: &[Active]) -> candle_core::Result<Slot> {
-        // The last token is always read, for its logits.
         let common = |slot: &Slot| {
             let same = slot.seen.iter().zip(ids).take_while(|(a, b)| a == b).count();
-            same.min(ids.len() - 1)
+            same.min(ids.len().saturating_sub(REREAD))
         };
         let idle = (0..self.idle.len()).max_by_key(|place| self.idle.get(*place).map_or(0, common));
         let from_idle = idle.and_then(|place| self.idle.get(place)).map_or(0, common);
@@ -192,7 +194,10 @@ impl Engine {
     /// Reads what the slot has not seen; returns the logits of the last token.
     fn read(&self, slot: &mut Slot, ids: &[u32], cancel: &AtomicBool) -> Result<Vec<f32>> {
         let mut last = None;
-        for piece in ids[slot.seen.len()..].chunks(PIECE) {
+        let new = &ids[slot.seen.len()..];
+        // Pieces of like length: a short last one would be multiplied in the other way.
+        let size = new.len().div_ceil(new.len().div_ceil(PIECE).max(1)).max(1);
+        for piece in new.chunks(size) {
             if cancel.load(Ordering::Relaxed) {
                 return Err(interrupted());
             }

@@ -135,7 +135,14 @@ impl<M: 'static> Worker<M> {
 
     /// Why the thread ended in the middle of a job.
     pub(super) fn broken(&self) -> Error {
-        let said = self.broke.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        // The thread drops what we wait for before it writes down why.
+        let said = (0..100).find_map(|_| {
+            let said = self.broke.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if said.is_none() {
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+            said
+        });
         let said = said.unwrap_or_else(|| "its thread ended".to_owned());
         Error::new(ErrorKind::Internal, format!("the model {} panicked: {said}", self.name))
             .help("run the cell again: the model is loaded anew")
