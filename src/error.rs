@@ -20,8 +20,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///     "reading run.parquet: expected a number in column \"rank\", found text\n  help: convert the column first"
 /// );
 /// ```
+#[derive(Clone)]
 pub struct Error(Box<Story>);
 
+#[derive(Clone)]
 struct Story {
     kind: ErrorKind,
     message: String,
@@ -43,6 +45,10 @@ pub enum ErrorKind {
     FeatureDisabled,
     /// The user asked to stop.
     Interrupted,
+    /// A model, or the service that runs it, gave nothing usable: a refusal, an empty reply, a rejected request.
+    Model,
+    /// A limit that the user set was reached: cost, memory, context.
+    Limit,
     /// A library below failed in a way that the caller could not have caused.
     Internal,
 }

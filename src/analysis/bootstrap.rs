@@ -92,11 +92,16 @@ impl Bootstrap {
     /// repetitions, and may not exist for a draw (a class that was not drawn has no recall): such resamples are left
     /// out, and there is no interval when they are more than a tenth.
     #[must_use]
-    pub fn statistic(&self, clusters: usize, statistic: &(dyn Fn(&[usize]) -> Option<f64> + Sync)) -> Option<(f64, f64)> {
+    pub fn statistic(
+        &self,
+        clusters: usize,
+        statistic: &(dyn Fn(&[usize]) -> Option<f64> + Sync),
+    ) -> Option<(f64, f64)> {
         let mut found = self.draws(clusters, statistic)?;
         let everything: Vec<usize> = (0..clusters).collect();
         let leave_one_out = || {
-            let without = |left: usize| statistic(&everything.iter().copied().filter(|one| *one != left).collect::<Vec<_>>());
+            let without =
+                |left: usize| statistic(&everything.iter().copied().filter(|one| *one != left).collect::<Vec<_>>());
             (0..clusters).map(without).collect::<Option<Vec<f64>>>()
         };
         self.interval(&mut found, statistic(&everything)?, &leave_one_out)

@@ -12,6 +12,7 @@ mod summary;
 
 pub use bootstrap::{Bootstrap, Interval, PairedDifference, cluster_bootstrap, paired_difference};
 pub use multiplicity::{benjamini_hochberg, holm};
+pub(crate) use normal::normal_quantile;
 pub use paired::{SignFlip, mcnemar, sign_flip};
 pub use prevalence::{Corrected, prediction_powered, rogan_gladen};
 pub use proportion::{minimum_detectable_difference, wilson};

@@ -66,11 +66,7 @@ pub fn rogan_gladen(
     let variance = p_ * (1.0 - p_) / n_ + (1.0 - centre).powi(2) * spread0 + centre.powi(2) * spread1;
     let half = z * variance.sqrt() / youden;
     let clip = |value: f64| value.clamp(0.0, 1.0);
-    Some(Corrected {
-        estimate: clip(estimate),
-        low: clip(centre + shift - half),
-        high: clip(centre + shift + half),
-    })
+    Some(Corrected { estimate: clip(estimate), low: clip(centre + shift - half), high: clip(centre + shift + half) })
 }
 
 /// Prediction-powered inference for a mean (Angelopoulos et al. 2023, arXiv:2301.09633, algorithm 1): the mean of the

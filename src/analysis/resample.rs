@@ -105,13 +105,13 @@ impl Block {
             if estimate.is_nan() {
                 return (self.cells[column], None);
             }
-            let mut draws: Vec<f64> =
-                resampled.iter().map(|row| row[column]).filter(|value| !value.is_nan()).collect();
+            let mut draws: Vec<f64> = resampled.iter().map(|row| row[column]).filter(|value| !value.is_nan()).collect();
             let enough = settings.resamples > 0 && draws.len() * 10 >= settings.resamples * 9;
-            let without = || Some(leave_one_out.iter().map(|row| row[column]).filter(|value| !value.is_nan()).collect());
+            let without =
+                || Some(leave_one_out.iter().map(|row| row[column]).filter(|value| !value.is_nan()).collect());
             let ends = if enough { settings.interval(&mut draws, estimate, &without) } else { None };
             let pattern = self.pattern_of[column];
-            let counts = || (0..self.clusters).map(|row| self.counts[row * self.patterns + pattern]);
+            let counts = || (0..self.clusters).map(move |row| self.counts[row * self.patterns + pattern]);
             let interval = Interval {
                 mean: estimate,
                 low: ends.map(|ends| ends.0),

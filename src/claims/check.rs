@@ -1,289 +1,225 @@
-//! Checking: every claim against its premises, as rows.
+//! The seam for checkers, and the handle that cells hold.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
-use rayon::prelude::*;
+use serde_json::{Value, json};
 
-use super::extract::languages;
-use super::{Direction, lexical};
-use crate::error::Result;
-use crate::signal::{self, Progress};
-use crate::table::{
-    Checks, Claims, FrameBuilder, GenerationRun, Label, LabelledClaims, QaPairs, RetrievalRun, integers, texts,
-};
+use super::Statement;
+use super::check_lexical::LexicalChecker;
+use super::check_likelihood::LikelihoodChecker;
+use super::check_model::ModelChecker;
+use super::check_nli::NliChecker;
+use super::vote::Vote;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Classifier, LanguageModel, Probabilities};
+use crate::signal;
+use crate::table::Label;
 use crate::text::Language;
 
+/// Claims to be checked against one text.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What the claims are about, for checkers that want to know.
+    pub question: Option<String>,
+    /// The text.
+    pub premise: Arc<str>,
+    /// The claims.
+    pub claims: Vec<Statement>,
+    /// The text's language.
+    pub language: Language,
+}
+
+/// What became of one check: a label, or the reason why there is none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The verdict, or why there is none.
+    pub label: Result<Label, String>,
+    /// The checker's own words for it.
+    pub reason: Option<String>,
+    /// The probabilities of the three labels, where the checker has them.
+    pub probabilities: Option<Probabilities>,
+}
+
+impl Finding {
+    /// A verdict.
+    #[must_use]
+    pub fn label(label: Label, reason: Option<String>) -> Self {
+        Self { label: Ok(label), reason, probabilities: None }
+    }
+
+    /// No verdict.
+    #[must_use]
+    pub fn failed(why: impl Into<String>) -> Self {
+        Self { label: Err(why.into()), reason: None, probabilities: None }
+    }
+}
+
 /// Checks claims against texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Checker(());
+pub trait CheckClaims: std::fmt::Debug + Send + Sync {
+    /// One list a request, one finding a claim, in the same order. A check that fails fails alone.
+    ///
+    /// # Errors
+    /// Only when the user interrupts.
+    fn check(&self, requests: &[Request]) -> Result<Vec<Vec<Finding>>>;
 
-/// One check to be made.
-#[derive(Debug, Clone)]
-struct Task {
-    direction: Direction,
-    question: String,
-    claim_id: String,
-    claim: String,
-    premise: String,
-    language: Language,
-    system: Option<String>,
-    attempt: Option<i64>,
-    retriever: Option<String>,
-    chunk_id: Option<String>,
+    /// Says exactly what it is: model, prompts, settings.
+    fn spec(&self) -> Value;
 }
 
+/// A named checker, as cells hold it. Cloning is cheap.
 #[derive(Debug, Clone)]
-struct Claim {
-    id: String,
-    text: String,
+pub struct Checker {
+    name: Arc<str>,
+    engine: Arc<dyn CheckClaims>,
 }
-
-/// A response or reference with whom it belongs to.
-type Owner = (String, Option<String>, Option<i64>);
 
 impl Checker {
+    /// Names an implementation.
+    #[must_use]
+    pub fn new(name: &str, engine: Arc<dyn CheckClaims>) -> Self {
+        Self { name: name.into(), engine }
+    }
+
     /// The embedded baseline: shared words, quantities, negation and modality. No download, no model; its accuracy
     /// on human labels is in the README.
     #[must_use]
     pub fn lexical() -> Self {
-        Self(())
+        Self::new("lexical", Arc::new(LexicalChecker))
+    }
+
+    /// A language model, one call a claim and text.
+    #[must_use]
+    pub fn single(model: &LanguageModel) -> Self {
+        Self::new(model.name(), Arc::new(ModelChecker::new(model, 1, false)))
+    }
+
+    /// A language model that is given up to `claims` numbered claims of a text at once. Verdicts are matched by number;
+    /// a claim whose verdict is missing is asked about again alone.
+    #[must_use]
+    pub fn joint(model: &LanguageModel, claims: usize) -> Self {
+        Self::new(&format!("{} ×{}", model.name(), claims.max(1)), Arc::new(ModelChecker::new(model, claims, false)))
+    }
+
+    /// The same as [`joint`](Self::joint) (or, with 1, [`single`](Self::single)) with a sentence of rationale in the
+    /// column `reason`. It costs tokens, and a model that explains itself may judge differently: it is another checker.
+    #[must_use]
+    pub fn explained(model: &LanguageModel, claims: usize) -> Self {
+        let name = format!("{} ×{} explained", model.name(), claims.max(1));
+        Self::new(&name, Arc::new(ModelChecker::new(model, claims, true)))
+    }
+
+    /// A local language model that weighs the three labels as replies to the question of [`single`](Self::single)
+    /// instead of writing one: every check has a label and probabilities. Models behind an API that tells no
+    /// log-probabilities fail every check.
+    #[must_use]
+    pub fn likelihood(model: &LanguageModel) -> Self {
+        Self::new(&format!("{} likelihood", model.name()), Arc::new(LikelihoodChecker::new(model)))
+    }
+
+    /// A classifier of premise and hypothesis. Long premises are read in windows of whole sentences, each of which
+    /// may entail.
+    #[must_use]
+    pub fn nli(classifier: &Classifier) -> Self {
+        Self::new(classifier.name(), Arc::new(NliChecker::new(classifier)))
+    }
+
+    /// Several checkers: the label that most of them give. A tie, or a failure that could turn the vote, is a failed
+    /// check.
+    ///
+    /// # Errors
+    /// When there are fewer than two.
+    pub fn vote(checkers: &[Checker]) -> Result<Self> {
+        if checkers.len() < 2 {
+            return Err(
+                Error::input(format!("{} checker cannot vote", checkers.len())).help("give at least two, better three")
+            );
+        }
+        let names: Vec<&str> = checkers.iter().map(Checker::name).collect();
+        Ok(Self::new(&format!("vote({})", names.join(", ")), Arc::new(Vote::new(checkers))))
     }
 
     /// What the column `checker` says.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        "lexical"
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
-    /// Checks in the four directions that RAGChecker's metrics need. The reference answer's claims are checked
-    /// against each retriever's chunks once, whatever number of systems stand on it.
+    /// Name and settings.
+    #[must_use]
+    pub fn spec(&self) -> Value {
+        json!({"checker": self.name.as_ref(), "settings": self.engine.spec()})
+    }
+
+    /// One finding a claim of every request. A claim without text, or a text without letters, is a failed check that no
+    /// engine is asked about.
     ///
     /// # Errors
-    /// When a table lacks a column, or the user interrupts.
-    pub fn check(
-        self,
-        questions: &QaPairs,
-        found: &RetrievalRun,
-        run: &GenerationRun,
-        reference: &Claims,
-        response: &Claims,
-    ) -> Result<Checks> {
-        let tasks = Sources::read(questions, found, run, reference, response)?.tasks()?;
-        self.verdicts(&tasks)
-    }
-
-    /// Checks labelled claims against their context units, for a comparison with the people's labels.
-    ///
-    /// # Errors
-    /// When the user interrupts.
-    pub fn check_labelled(self, claims: &LabelledClaims) -> Result<Checks> {
-        let frame = claims.frame();
-        let codes =
-            if frame.column("language").is_ok() { texts(frame, "language")? } else { vec![None; frame.height()] };
-        let premises = texts(frame, "context_unit")?;
-        let claim_texts = texts(frame, "text")?;
-        let ids = texts(frame, "claim_id")?;
-        let mut tasks = Vec::new();
-        for (row, question) in texts(frame, "question_id")?.into_iter().enumerate() {
-            let claim = claim_texts[row].clone().unwrap_or_default();
-            tasks.push(Task {
-                direction: Direction::ClaimVsContextUnit,
-                question: question.unwrap_or_default(),
-                claim_id: ids[row].clone().unwrap_or_default(),
-                language: codes[row]
-                    .as_deref()
-                    .and_then(Language::from_code)
-                    .unwrap_or_else(|| Language::detect(&claim)),
-                claim,
-                premise: premises[row].clone().unwrap_or_default(),
-                system: None,
-                attempt: None,
-                retriever: None,
-                chunk_id: None,
-            });
-        }
-        self.verdicts(&tasks)
-    }
-
-    fn verdicts(self, tasks: &[Task]) -> Result<Checks> {
-        // A chunk is a premise many times; it is read once.
-        let mut texts: Vec<(&str, Language)> =
-            tasks.iter().map(|task| (task.premise.as_str(), task.language)).collect();
-        texts.sort_unstable_by_key(|(text, language)| (*text, language.code()));
-        texts.dedup();
-        let premises: HashMap<(&str, Language), lexical::Premise> = texts
-            .par_iter()
-            .map(|(text, language)| ((*text, *language), lexical::Premise::new(text, *language)))
+    /// Only when the user interrupts.
+    pub fn findings(&self, requests: &[Request]) -> Result<Vec<Vec<Finding>>> {
+        let asked: Vec<Request> = requests
+            .iter()
+            .map(|request| Request {
+                claims: request.claims.iter().filter(|claim| has_words(claim.text())).cloned().collect(),
+                ..request.clone()
+            })
             .collect();
-        let progress = Progress::new("Checking claims", tasks.len());
-        let mut labels: Vec<Option<Label>> = Vec::with_capacity(tasks.len());
-        let mut reasons: Vec<Option<String>> = Vec::with_capacity(tasks.len());
-        for batch in tasks.chunks(256) {
-            signal::check("nothing of this step is kept")?;
-            let verdicts: Vec<_> = batch
-                .par_iter()
-                .filter_map(|task| {
-                    premises.get(&(task.premise.as_str(), task.language)).map(|text| text.check(&task.claim))
-                })
-                .collect();
-            for verdict in verdicts {
-                labels.push(Some(verdict.label));
-                reasons.push(Some(verdict.reason));
-            }
-            progress.advance(batch.len());
+        let live: Vec<usize> = (0..asked.len())
+            .filter(|place| !asked[*place].claims.is_empty() && has_words(&asked[*place].premise))
+            .collect();
+        let sent: Vec<Request> = live.iter().map(|place| asked[*place].clone()).collect();
+        let found = self.engine.check(&sent)?;
+        let mut by_place: Vec<Option<Vec<Finding>>> = vec![None; requests.len()];
+        for (position, place) in live.iter().enumerate() {
+            let given = found.get(position).filter(|given| given.len() == sent[position].claims.len());
+            let wrong =
+                || vec![Finding::failed("the checker answered another number of claims"); sent[position].claims.len()];
+            by_place[*place] = Some(given.cloned().unwrap_or_else(wrong));
         }
-        let column = |pick: fn(&Task) -> Option<&String>| tasks.iter().map(pick).collect::<Vec<_>>();
-        let directions: Vec<&str> = tasks.iter().map(|task| task.direction.as_str()).collect();
-        let attempts: Vec<Option<i64>> = tasks.iter().map(|task| task.attempt).collect();
-        let names: Vec<Option<&str>> = labels.iter().map(|label| label.map(Label::as_str)).collect();
-        Checks::new(
-            FrameBuilder::new()
-                .text("checker", &vec![self.name(); tasks.len()])
-                .text("direction", &directions)
-                .text_or_null("question_id", &column(|task| Some(&task.question)))
-                .text_or_null("claim_id", &column(|task| Some(&task.claim_id)))
-                .text_or_null("system", &column(|task| task.system.as_ref()))
-                .integer_or_null("attempt", &attempts)
-                .text_or_null("retriever", &column(|task| task.retriever.as_ref()))
-                .text_or_null("chunk_id", &column(|task| task.chunk_id.as_ref()))
-                .text_or_null("label", &names)
-                .text_or_null("failure", &vec![None::<&str>; tasks.len()])
-                .text_or_null("reason", &reasons)
-                .build()?,
-        )
+        Ok(requests.iter().zip(by_place).map(|(request, found)| spread(request, found)).collect())
+    }
+
+    /// Checks one claim against one text, for a look at the checker from a cell.
+    ///
+    /// # Errors
+    /// When there is no verdict.
+    pub fn ask(&self, claim: &str, premise: &str) -> Result<Label> {
+        let request = Request {
+            question: None,
+            premise: premise.into(),
+            claims: vec![Statement::sentence(claim)],
+            language: Language::detect(premise),
+        };
+        let found = self.findings(&[request])?.pop().and_then(|mut found| found.pop());
+        let finding = found.unwrap_or_else(|| Finding::failed("no finding"));
+        finding.label.map_err(|why| Error::new(ErrorKind::Internal, format!("{} has no verdict: {why}", self.name)))
+    }
+
+    /// Shows the settings.
+    pub fn evcxr_display(&self) {
+        signal::display(None, None, &format!("{:#}", self.spec()));
     }
 }
 
-/// Everything that the four directions are made of, by question.
-#[derive(Debug)]
-struct Sources {
-    languages: HashMap<String, Language>,
-    references: HashMap<String, String>,
-    /// retriever and question → chunks in rank order
-    chunks: HashMap<(String, String), Vec<(String, String)>>,
-    /// in the run's order: question, system, attempt, retriever, response
-    responses: Vec<(Owner, String, String)>,
-    reference_claims: HashMap<String, Vec<Claim>>,
-    response_claims: HashMap<Owner, Vec<Claim>>,
-}
-
-impl Sources {
-    fn read(
-        questions: &QaPairs,
-        found: &RetrievalRun,
-        run: &GenerationRun,
-        reference: &Claims,
-        response: &Claims,
-    ) -> Result<Self> {
-        let frame = questions.frame();
-        let references = texts(frame, "question_id")?.into_iter().zip(texts(frame, "reference_answer")?);
-        let mut chunks: HashMap<(String, String), Vec<(String, String)>> = HashMap::new();
-        let frame = found.frame();
-        let (retrievers, ids, passages) =
-            (texts(frame, "retriever")?, texts(frame, "chunk_id")?, texts(frame, "text")?);
-        for (row, question) in texts(frame, "question_id")?.into_iter().enumerate() {
-            if let (Some(question), Some(retriever), Some(id), Some(text)) =
-                (question, retrievers[row].clone(), ids[row].clone(), passages[row].clone())
-            {
-                chunks.entry((retriever, question)).or_default().push((id, text));
+/// The findings of the claims that were asked about, in the places of all.
+fn spread(request: &Request, found: Option<Vec<Finding>>) -> Vec<Finding> {
+    let nothing = found.is_none();
+    let mut found = found.unwrap_or_default().into_iter();
+    request
+        .claims
+        .iter()
+        .map(|claim| {
+            if !has_words(claim.text()) {
+                Finding::failed("the claim has no text")
+            } else if nothing {
+                // A text that says nothing entails nothing and contradicts nothing.
+                Finding::label(Label::Neutral, Some("the text is empty".to_owned()))
+            } else {
+                found.next().unwrap_or_else(|| Finding::failed("no finding"))
             }
-        }
-        let frame = run.frame();
-        let (systems, attempts, retrievers, answers) = (
-            texts(frame, "system")?,
-            integers(frame, "attempt")?,
-            texts(frame, "retriever")?,
-            texts(frame, "response")?,
-        );
-        let mut responses = Vec::new();
-        for (row, question) in texts(frame, "question_id")?.into_iter().enumerate() {
-            let owner = (question.unwrap_or_default(), systems[row].clone(), attempts[row]);
-            // A failed call has no response to check; its metrics are failed, not undefined.
-            if let Some(answer) = answers[row].clone() {
-                responses.push((owner, retrievers[row].clone().unwrap_or_default(), answer));
-            }
-        }
-        Ok(Self {
-            languages: languages(questions)?,
-            references: references.filter_map(|(id, text)| Some((id?, text?))).collect(),
-            chunks,
-            responses,
-            reference_claims: by_owner(reference)?
-                .into_iter()
-                .map(|((question, _, _), list)| (question, list))
-                .collect(),
-            response_claims: by_owner(response)?,
         })
-    }
-
-    fn tasks(&self) -> Result<Vec<Task>> {
-        let mut tasks = Vec::new();
-        let none = Vec::new();
-        for ((question, system, attempt), retriever, answer) in &self.responses {
-            let response_claims =
-                self.response_claims.get(&(question.clone(), system.clone(), *attempt)).unwrap_or(&none);
-            let reference_claims = self.reference_claims.get(question).unwrap_or(&none);
-            let reference = self.references.get(question).map_or("", String::as_str);
-            let chunks = self.chunks.get(&(retriever.clone(), question.clone()));
-            let own = |direction, claim: &Claim, premise: &str| Task {
-                system: system.clone(),
-                attempt: *attempt,
-                ..self.task(direction, question, claim, premise)
-            };
-            tasks.extend(response_claims.iter().map(|claim| own(Direction::ResponseVsReference, claim, reference)));
-            tasks.extend(reference_claims.iter().map(|claim| own(Direction::ReferenceVsResponse, claim, answer)));
-            for claim in response_claims {
-                for (chunk_id, text) in chunks.into_iter().flatten() {
-                    tasks.push(Task {
-                        retriever: Some(retriever.clone()),
-                        chunk_id: Some(chunk_id.clone()),
-                        ..own(Direction::ResponseVsChunks, claim, text)
-                    });
-                }
-            }
-        }
-        let mut shared: Vec<_> = self.chunks.iter().collect();
-        shared.sort_by(|a, b| a.0.cmp(b.0));
-        for ((retriever, question), chunks) in shared {
-            for claim in self.reference_claims.get(question).unwrap_or(&none) {
-                for (chunk_id, text) in chunks {
-                    tasks.push(Task {
-                        retriever: Some(retriever.clone()),
-                        chunk_id: Some(chunk_id.clone()),
-                        ..self.task(Direction::ReferenceVsChunks, question, claim, text)
-                    });
-                }
-            }
-        }
-        Ok(tasks)
-    }
-
-    fn task(&self, direction: Direction, question: &str, claim: &Claim, premise: &str) -> Task {
-        Task {
-            direction,
-            question: question.to_owned(),
-            claim_id: claim.id.clone(),
-            claim: claim.text.clone(),
-            premise: premise.to_owned(),
-            language: self.languages.get(question).copied().unwrap_or_else(|| Language::detect(premise)),
-            system: None,
-            attempt: None,
-            retriever: None,
-            chunk_id: None,
-        }
-    }
+        .collect()
 }
 
-fn by_owner(claims: &Claims) -> Result<HashMap<Owner, Vec<Claim>>> {
-    let frame = claims.frame();
-    let (systems, attempts) = (texts(frame, "system")?, integers(frame, "attempt")?);
-    let (ids, claim_texts) = (texts(frame, "claim_id")?, texts(frame, "text")?);
-    let mut found: HashMap<Owner, Vec<Claim>> = HashMap::new();
-    for (row, question) in texts(frame, "question_id")?.into_iter().enumerate() {
-        let owner = (question.unwrap_or_default(), systems[row].clone(), attempts[row]);
-        let claim =
-            Claim { id: ids[row].clone().unwrap_or_default(), text: claim_texts[row].clone().unwrap_or_default() };
-        found.entry(owner).or_default().push(claim);
-    }
-    Ok(found)
+fn has_words(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
 }

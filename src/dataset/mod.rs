@@ -1,6 +1,7 @@
 //! Benchmarks and corpora: what is asked, and the acts that answer.
 
 mod benchmark;
+pub mod checking_sets;
 mod chunking;
 mod corpus;
 mod official_journal;

@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
-use polars::prelude::DataFrame;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::table::FrameBuilder;
 
 /// A file of checked results as RAGChecker writes it.
 #[derive(Debug, Clone)]
@@ -52,20 +50,5 @@ impl RagCheckerFile {
         let metrics = self.metrics.as_ref()?;
         let old = group.strip_suffix("_metrics").unwrap_or(group);
         [group, old].iter().find_map(|key| metrics.get(*key)?.get(metric)?.as_f64())
-    }
-
-    /// Compares aggregates computed here with those that the file states: one row a metric.
-    ///
-    /// # Errors
-    /// When the columns do not fit together.
-    pub fn beside(&self, computed: &[(String, String, Option<f64>)]) -> Result<DataFrame> {
-        let names: Vec<&str> = computed.iter().map(|(_, metric, _)| metric.as_str()).collect();
-        let ours: Vec<Option<f64>> = computed.iter().map(|(_, _, value)| *value).collect();
-        let stated: Vec<Option<f64>> = computed.iter().map(|(group, metric, _)| self.stated(group, metric)).collect();
-        FrameBuilder::new()
-            .text("metric", &names)
-            .number("computed here", &ours)
-            .number("stated in the file", &stated)
-            .build()
     }
 }

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use rayon::prelude::*;
+
+use super::facts::{Facts, Labels, View};
 use super::matrix::{LabelMatrices, ShapeError};
 use super::metric::Metric;
-use super::truth::{Truth, and, any, entailed, not};
-use crate::table::Label;
+use crate::error::{Error, Result};
 
 /// What a metric is where its formula has no value, and how a failed check is treated.
 ///
@@ -150,23 +152,41 @@ impl fmt::Display for Reason {
 /// ```
 pub fn score(labels: &LabelMatrices, mode: Mode) -> Result<[(Metric, Outcome); 11], ShapeError> {
     labels.validate()?;
+    Ok(score_labels(&Labels::of(labels).view(), mode))
+}
+
+/// [`score`] for many answers, on all cores, in the same order.
+///
+/// # Errors
+/// The first misshapen one's place and what is wrong with it.
+pub fn score_all(labels: &[LabelMatrices], mode: Mode) -> Result<Vec<[(Metric, Outcome); 11]>> {
+    let one = |(place, labels): (usize, &LabelMatrices)| {
+        score(labels, mode).map_err(|error| Error::input(format!("answer {place} (from 0): {error}")))
+    };
+    labels.par_iter().enumerate().map(one).collect()
+}
+
+/// The eleven metrics of matrices whose shape is known to be right.
+pub(super) fn score_labels(labels: &View<'_>, mode: Mode) -> [(Metric, Outcome); 11] {
     let facts = Facts::new(labels, mode);
-    Ok(Metric::ALL.map(|metric| (metric, outcome(labels, &facts, metric, mode))))
+    Metric::ALL.map(|metric| (metric, outcome(labels, &facts, metric, mode)))
 }
 
 impl Metric {
     /// This metric of one answer; [`score`] computes all eleven at once.
     pub fn of(self, labels: &LabelMatrices, mode: Mode) -> Result<Outcome, ShapeError> {
         labels.validate()?;
-        Ok(outcome(labels, &Facts::new(labels, mode), self, mode))
+        let labels = Labels::of(labels);
+        let view = labels.view();
+        Ok(outcome(&view, &Facts::new(&view, mode), self, mode))
     }
 }
 
-fn outcome(labels: &LabelMatrices, facts: &Facts, metric: Metric, mode: Mode) -> Outcome {
+fn outcome(labels: &View<'_>, facts: &Facts, metric: Metric, mode: Mode) -> Outcome {
     if mode == Mode::Strict {
         return facts.outcome(metric);
     }
-    if metric.needs().iter().any(|&matrix| labels.has_unknown(matrix)) {
+    if metric.needs().iter().any(|&direction| labels.has_unknown(direction)) {
         return Outcome::Failed;
     }
     if facts.n_chunks == 0 && matches!(metric, Metric::Hallucination | Metric::SelfKnowledge) {
@@ -176,141 +196,4 @@ fn outcome(labels: &LabelMatrices, facts: &Facts, metric: Metric, mode: Mode) ->
         Outcome::Undefined(_) => Outcome::Value(0.0),
         outcome => outcome,
     }
-}
-
-/// What the matrices say of each claim and chunk.
-struct Facts {
-    n_chunks: usize,
-    /// Of each response claim: entailed by the reference answer?
-    correct: Vec<Truth>,
-    /// Of each response claim: entailed by some chunk?
-    faithful: Vec<Truth>,
-    /// Of each response claim: entailed by some relevant chunk?
-    from_relevant: Vec<Truth>,
-    /// Of each response claim: entailed by some irrelevant chunk, and by no relevant one?
-    from_irrelevant: Vec<Truth>,
-    /// Of each reference claim: entailed by the response?
-    stated: Vec<Truth>,
-    /// Of each reference claim: entailed by some chunk?
-    recalled: Vec<Truth>,
-    /// Of each chunk: does it entail some reference claim?
-    relevant: Vec<Truth>,
-}
-
-impl Facts {
-    fn new(m: &LabelMatrices, mode: Mode) -> Facts {
-        let relevant: Vec<Truth> =
-            (0..m.n_chunks).map(|k| any(m.reference_vs_chunks.iter().map(|row| entailed(row[k])))).collect();
-        let entailed_in = |row: &[Option<Label>]| any(row.iter().copied().map(entailed));
-        let in_relevant =
-            |row: &[Option<Label>]| any(row.iter().zip(&relevant).map(|(&label, &r)| and(entailed(label), r)));
-        let in_irrelevant =
-            |row: &[Option<Label>]| any(row.iter().zip(&relevant).map(|(&label, &r)| and(entailed(label), not(r))));
-        // A response without claims states no reference claim, whatever a checker makes of its text.
-        let says_nothing = mode == Mode::Strict && m.n_response_claims == 0;
-        let stated = |label| if says_nothing { Some(false) } else { entailed(label) };
-        Facts {
-            n_chunks: m.n_chunks,
-            correct: m.response_vs_reference.iter().copied().map(entailed).collect(),
-            faithful: m.response_vs_chunks.iter().map(|row| entailed_in(row)).collect(),
-            from_relevant: m.response_vs_chunks.iter().map(|row| in_relevant(row)).collect(),
-            from_irrelevant: (m.response_vs_chunks.iter())
-                .map(|row| and(in_irrelevant(row), not(in_relevant(row))))
-                .collect(),
-            stated: m.reference_vs_response.iter().copied().map(stated).collect(),
-            recalled: m.reference_vs_chunks.iter().map(|row| entailed_in(row)).collect(),
-            relevant,
-        }
-    }
-
-    fn outcome(&self, metric: Metric) -> Outcome {
-        let no_response = (self.correct.is_empty(), Reason::NoResponseClaims);
-        let no_reference = (self.stated.is_empty(), Reason::NoReferenceClaims);
-        let no_chunks = (self.n_chunks == 0, Reason::NothingRetrieved);
-        let preconditions: &[(bool, Reason)] = match metric {
-            Metric::Precision | Metric::Hallucination | Metric::SelfKnowledge | Metric::Faithfulness => &[no_response],
-            Metric::Recall | Metric::ClaimRecall => &[no_reference],
-            Metric::F1 | Metric::NoiseSensitivityInRelevant | Metric::NoiseSensitivityInIrrelevant => {
-                &[no_response, no_reference]
-            }
-            Metric::ContextPrecision | Metric::ContextUtilization => &[no_reference, no_chunks],
-        };
-        if let Some(&(_, reason)) = preconditions.iter().find(|(fails, _)| *fails) {
-            return Outcome::Undefined(reason);
-        }
-        match metric {
-            Metric::Precision => share(&self.correct),
-            Metric::Recall => share(&self.stated),
-            Metric::F1 => f1(share(&self.correct), share(&self.stated)),
-            Metric::ClaimRecall => share(&self.recalled),
-            Metric::ContextPrecision => share(&self.relevant),
-            Metric::ContextUtilization => utilization(&self.recalled, &self.stated),
-            Metric::NoiseSensitivityInRelevant => self.incorrect_and(|i| self.from_relevant[i]),
-            Metric::NoiseSensitivityInIrrelevant => self.incorrect_and(|i| self.from_irrelevant[i]),
-            Metric::Hallucination => self.incorrect_and(|i| not(self.faithful[i])),
-            Metric::SelfKnowledge => self.share_of_claims(|i| and(self.correct[i], not(self.faithful[i]))),
-            Metric::Faithfulness => share(&self.faithful),
-        }
-    }
-
-    fn incorrect_and(&self, holds: impl Fn(usize) -> Truth) -> Outcome {
-        self.share_of_claims(|i| and(not(self.correct[i]), holds(i)))
-    }
-
-    fn share_of_claims(&self, holds: impl Fn(usize) -> Truth) -> Outcome {
-        share(&(0..self.correct.len()).map(holds).collect::<Vec<_>>())
-    }
-}
-
-/// The share of what is true, over at least one; one unknown leaves it unknown.
-fn share(truths: &[Truth]) -> Outcome {
-    let mut count = 0_usize;
-    for truth in truths {
-        match truth {
-            Some(holds) => count += usize::from(*holds),
-            None => return Outcome::Failed,
-        }
-    }
-    Outcome::Value(count as f64 / truths.len() as f64)
-}
-
-/// The harmonic mean, in RAGChecker's order of operations; 0 as soon as one of the two is known to be 0.
-fn f1(precision: Outcome, recall: Outcome) -> Outcome {
-    match (precision, recall) {
-        (Outcome::Value(0.0), _) | (_, Outcome::Value(0.0)) => Outcome::Value(0.0),
-        (Outcome::Value(p), Outcome::Value(r)) => Outcome::Value(2.0 * p * r / (p + r)),
-        _ => Outcome::Failed,
-    }
-}
-
-/// The share of recalled reference claims that the response states.
-///
-/// A claim that may or may not have been recalled leaves the share as it is only when all recalled claims agree
-/// with it: all stated, or none.
-fn utilization(recalled: &[Truth], stated: &[Truth]) -> Outcome {
-    let (mut n_recalled, mut n_used) = (0_usize, 0_usize);
-    let mut uncertain = Vec::new();
-    for (&recalled, &stated) in recalled.iter().zip(stated) {
-        match (recalled, stated) {
-            (Some(false), _) => {}
-            (Some(true), Some(stated)) => {
-                n_recalled += 1;
-                n_used += usize::from(stated);
-            }
-            (Some(true), None) => return Outcome::Failed,
-            (None, stated) => uncertain.push(stated),
-        }
-    }
-    if n_recalled == 0 {
-        return if uncertain.is_empty() { Outcome::Undefined(Reason::NothingRecalled) } else { Outcome::Failed };
-    }
-    let unchanged = |stated: &Truth| match stated {
-        Some(true) => n_used == n_recalled,
-        Some(false) => n_used == 0,
-        None => false,
-    };
-    if !uncertain.iter().all(unchanged) {
-        return Outcome::Failed;
-    }
-    Outcome::Value(n_used as f64 / n_recalled as f64)
 }

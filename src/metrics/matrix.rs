@@ -98,18 +98,6 @@ impl LabelMatrices {
         }
         Ok(())
     }
-
-    /// Whether any check in this matrix failed.
-    pub(crate) fn has_unknown(&self, matrix: Direction) -> bool {
-        let unknown = |labels: &Vec<Option<Label>>| labels.contains(&None);
-        match matrix {
-            Direction::ResponseVsReference => unknown(&self.response_vs_reference),
-            Direction::ReferenceVsResponse => unknown(&self.reference_vs_response),
-            Direction::ResponseVsChunks => self.response_vs_chunks.iter().any(unknown),
-            Direction::ReferenceVsChunks => self.reference_vs_chunks.iter().any(unknown),
-            Direction::ClaimVsContextUnit => false,
-        }
-    }
 }
 
 /// A label matrix that does not fit the number of claims or chunks.

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use crate::table::Direction;
+use polars::prelude::DataFrame;
+
+use crate::error::Result;
+use crate::table::{Direction, FrameBuilder};
 
 /// One of RAGChecker's eleven metrics (Ru et al. 2024).
 ///
@@ -257,6 +260,40 @@ impl Metric {
             Metric::Hallucination | Metric::SelfKnowledge => &[ResponseVsReference, ResponseVsChunks],
             Metric::Faithfulness => &[ResponseVsChunks],
         }
+    }
+
+    /// Whether it hinges on the response's claims, be it through their number alone: all but the retriever's two.
+    pub fn needs_response_claims(self) -> bool {
+        self.group() != Group::Retriever
+    }
+
+    /// Whether it hinges on the reference answer's claims.
+    pub fn needs_reference_claims(self) -> bool {
+        !matches!(self, Metric::Precision | Metric::Hallucination | Metric::SelfKnowledge | Metric::Faithfulness)
+    }
+
+    /// What every metric needs: a table with a row a metric, a column a direction of checks (true where it reads
+    /// them) and two for the claims that must be extracted.
+    ///
+    /// # Errors
+    /// Never.
+    ///
+    /// ```
+    /// let table = claimlab::metrics::Metric::requirements()?;
+    /// assert_eq!(table.height(), 11);
+    /// # Ok::<(), claimlab::Error>(())
+    /// ```
+    pub fn requirements() -> Result<DataFrame> {
+        let all = |holds: &dyn Fn(Metric) -> bool| Metric::ALL.iter().map(|one| Some(holds(*one))).collect::<Vec<_>>();
+        let mut table = FrameBuilder::new()
+            .text("metric", &Metric::ALL.map(Metric::as_str))
+            .text("group", &Metric::ALL.map(|metric| metric.group().as_str()))
+            .boolean("response claims", &all(&Metric::needs_response_claims))
+            .boolean("reference claims", &all(&Metric::needs_reference_claims));
+        for direction in Direction::OF_METRICS {
+            table = table.boolean(direction.as_str(), &all(&|metric| metric.needs().contains(&direction)));
+        }
+        table.boolean("higher is better", &all(&Metric::higher_is_better)).build()
     }
 
     /// The direction of improvement: false for the two noise sensitivities, hallucination and self-knowledge.

@@ -54,16 +54,20 @@
 mod aggregate;
 mod claims;
 mod classification;
+mod facts;
 mod from_tables;
 mod matrix;
 mod metric;
+mod overlap;
+mod places;
 mod ragchecker;
 mod truth;
 
 pub use aggregate::{pairwise_sum, percent};
-pub use claims::{Mode, Outcome, Reason, score};
+pub use claims::{Mode, Outcome, Reason, score, score_all};
 pub use classification::{Agreement, ConfusionMatrix};
-pub use from_tables::score_run;
+pub use from_tables::{matrices_of_run, score_run};
 pub use matrix::{LabelMatrices, ShapeError};
 pub use metric::{Group, Metric};
+pub use overlap::{bleu, rouge_l, text_overlap};
 pub use ragchecker::{RagCheckerLabels, ReadError};

@@ -1,6 +1,6 @@
 //! The seam for language models: prompts in, replies out.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -140,14 +140,66 @@ pub struct Reply {
     pub cost_usd: Option<f64>,
 }
 
+/// Follows the calls of one request one by one: the journal, which writes each down before anybody sees it, or a
+/// progress bar. Its methods are called from any thread.
+pub trait Watch: Sync {
+    /// Asked right before the call for the prompt at `place` is made; `false` leaves it out, for somebody else
+    /// is making it or it is answered already.
+    fn begin(&self, place: usize) -> bool;
+
+    /// Told as soon as the call has ended, once for every place that was begun.
+    fn end(&self, place: usize, result: Result<Reply>);
+}
+
+/// Calls that an engine without `generate_watched` of its own makes together.
+const TOGETHER: usize = 16;
+
 /// A language model.
 pub trait Generate: std::fmt::Debug + Send + Sync {
     /// One result a prompt, in the same order. A failed call fails alone; an interrupt is an error of kind
     /// `Interrupted` in the places of all prompts that were not answered.
     fn generate(&self, prompts: &[Prompt]) -> Vec<Result<Reply>>;
 
+    /// The same, call by call: asks `watch` before each call and tells it each result at once. An engine that makes
+    /// many calls, or long ones, implements this and lets [`generate_all`] do the rest.
+    fn generate_watched(&self, prompts: &[Prompt], watch: &dyn Watch) {
+        let mut places = 0..prompts.len();
+        loop {
+            let taken: Vec<usize> = places.by_ref().take(TOGETHER).collect();
+            if taken.is_empty() {
+                return;
+            }
+            let begun: Vec<usize> = taken.into_iter().filter(|place| watch.begin(*place)).collect();
+            let asked: Vec<Prompt> = begun.iter().filter_map(|place| prompts.get(*place).cloned()).collect();
+            if asked.is_empty() {
+                continue;
+            }
+            for (place, result) in begun.iter().zip(counted(self.generate(&asked), asked.len())) {
+                watch.end(*place, result);
+            }
+        }
+    }
+
     /// Says exactly what it is: name, revision, settings. Part of a call's identity.
     fn spec(&self) -> Value;
+
+    /// How many tokens the model would read for this prompt; `None` where its tokenizer is not at hand.
+    fn prompt_tokens(&self, _prompt: &Prompt) -> Option<usize> {
+        None
+    }
+
+    /// How many tokens prompt and reply may have together, if that is known.
+    fn context_length(&self) -> Option<usize> {
+        None
+    }
+
+    /// Natural logarithms of the probabilities that the reply begins with each of these texts.
+    ///
+    /// # Errors
+    /// When the model does not tell probabilities, or the computation fails.
+    fn log_probabilities(&self, _prompt: &Prompt, _continuations: &[String]) -> Result<Vec<f64>> {
+        Err(Error::input("this model does not tell log-probabilities").help("use a local model"))
+    }
 }
 
 /// A named language model, as cells hold it. Cloning is cheap.
@@ -179,21 +231,44 @@ impl LanguageModel {
     /// One result a prompt, in the same order; each failure is that prompt's alone.
     #[must_use]
     pub fn generate(&self, prompts: &[Prompt]) -> Vec<Result<Reply>> {
-        let mut replies = self.engine.generate(prompts);
-        let n = replies.len();
-        if n != prompts.len() {
-            // An implementation's fault must not shift replies to other prompts.
-            replies = prompts
-                .iter()
-                .map(|_| {
-                    Err(Error::new(
-                        crate::ErrorKind::Internal,
-                        format!("{} answered {n} of {} prompts", self.name, prompts.len()),
-                    ))
-                })
-                .collect();
-        }
-        replies
+        counted(self.engine.generate(prompts), prompts.len())
+    }
+
+    /// The same; `tell` hears of every result as soon as there is one, from any thread. For progress.
+    #[must_use]
+    pub fn generate_telling(
+        &self,
+        prompts: &[Prompt],
+        tell: &(dyn Fn(usize, &Result<Reply>) + Sync),
+    ) -> Vec<Result<Reply>> {
+        collect(prompts.len(), tell, |watch| self.engine.generate_watched(prompts, watch))
+    }
+
+    /// What does the work, for wrappers of this room.
+    pub(super) fn engine(&self) -> &Arc<dyn Generate> {
+        &self.engine
+    }
+
+    /// How many tokens the model would read for this prompt; `None` where its tokenizer is not at hand.
+    #[must_use]
+    pub fn prompt_tokens(&self, prompt: &Prompt) -> Option<usize> {
+        self.engine.prompt_tokens(prompt)
+    }
+
+    /// How many tokens prompt and reply may have together, if that is known.
+    #[must_use]
+    pub fn context_length(&self) -> Option<usize> {
+        self.engine.context_length()
+    }
+
+    /// Natural logarithms of the probabilities that the reply begins with each of these texts, for checkers that
+    /// weigh "Yes" against "No".
+    ///
+    /// # Errors
+    /// When the model does not tell probabilities, or the computation fails.
+    pub fn log_probabilities(&self, prompt: &Prompt, continuations: &[&str]) -> Result<Vec<f64>> {
+        let texts: Vec<String> = continuations.iter().map(|text| (*text).to_owned()).collect();
+        self.engine.log_probabilities(prompt, &texts)
     }
 
     /// Asks one question, for a look at the model from a cell.
@@ -209,4 +284,50 @@ impl LanguageModel {
     pub fn evcxr_display(&self) {
         signal::display(None, None, &format!("{:#}", self.spec()));
     }
+}
+
+/// All results of an engine that implements `generate_watched`, in order.
+#[must_use]
+pub fn generate_all(engine: &dyn Generate, prompts: &[Prompt]) -> Vec<Result<Reply>> {
+    collect(prompts.len(), &|_, _| (), |watch| engine.generate_watched(prompts, watch))
+}
+
+/// An implementation's fault must not shift replies to other prompts.
+fn counted(replies: Vec<Result<Reply>>, expected: usize) -> Vec<Result<Reply>> {
+    let found = replies.len();
+    if found == expected {
+        return replies;
+    }
+    let fault = Error::new(crate::ErrorKind::Internal, format!("the model answered {found} of {expected} prompts"));
+    vec![Err(fault); expected]
+}
+
+struct Collected<'a> {
+    results: Mutex<Vec<Option<Result<Reply>>>>,
+    tell: &'a (dyn Fn(usize, &Result<Reply>) + Sync),
+}
+
+impl Watch for Collected<'_> {
+    fn begin(&self, _: usize) -> bool {
+        true
+    }
+
+    fn end(&self, place: usize, result: Result<Reply>) {
+        (self.tell)(place, &result);
+        if let Some(slot) = self.results.lock().unwrap_or_else(PoisonError::into_inner).get_mut(place) {
+            *slot = Some(result);
+        }
+    }
+}
+
+fn collect(
+    n: usize,
+    tell: &(dyn Fn(usize, &Result<Reply>) + Sync),
+    run: impl FnOnce(&dyn Watch),
+) -> Vec<Result<Reply>> {
+    let collected = Collected { results: Mutex::new(vec![None; n]), tell };
+    run(&collected);
+    let results = collected.results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let silent = || Err(Error::new(crate::ErrorKind::Internal, "the model left a prompt without a result"));
+    results.into_iter().map(|result| result.unwrap_or_else(silent)).collect()
 }

@@ -3,9 +3,10 @@
 mod classify;
 mod generate;
 pub mod local;
+mod scripted;
 
 pub use classify::{Classifier, Classify, Pair, Probabilities};
-pub use generate::{Finish, Generate, LanguageModel, Message, Prompt, Reply, Role};
+pub use generate::{Finish, Generate, LanguageModel, Message, Prompt, Reply, Role, Watch, generate_all};
 
 use serde_json::Value;
 

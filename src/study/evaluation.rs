@@ -1,15 +1,15 @@
 //! Running systems and keeping every table on the way.
 
+use polars::prelude::{DataFrame, DataType, IntoLazy, PlSmallStr, Series, SortMultipleOptions, col, lit};
 use polars::prelude::concat as concat_lazy;
-use polars::prelude::{DataFrame, IntoLazy, SortMultipleOptions, col, lit};
 use serde_json::{Value, json};
 
-use crate::claims::{Checker, Extractor};
+use crate::claims::{Checker, Extractor, Work};
 use crate::dataset::Benchmark;
 use crate::error::{Error, Result};
 use crate::generation::Generator;
 use crate::lab::Lab;
-use crate::metrics::{Metric, Mode, score_run};
+use crate::metrics::{Metric, Mode, score_run, text_overlap};
 use crate::retrieval::Retriever;
 use crate::signal;
 use crate::table::{Checks, Claims, GenerationRun, QaPairs, RetrievalRun, Scores, Summary};
@@ -40,6 +40,60 @@ impl System {
     }
 }
 
+/// How systems are evaluated: how many chunks they get, who extracts claims, who checks them, and what a degenerate
+/// metric is.
+///
+/// ```
+/// use claimlab::claims::{Checker, Extractor};
+/// use claimlab::study::Protocol;
+///
+/// let protocol = Protocol::new(10).extractor(&Extractor::lexical()).checker(&Checker::lexical());
+/// assert!(format!("{protocol:?}").contains("lexical"));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Protocol {
+    k: usize,
+    extractor: Extractor,
+    checker: Checker,
+    mode: Mode,
+}
+
+impl Protocol {
+    /// `k` chunks a question, the embedded baselines, strict metrics.
+    #[must_use]
+    pub fn new(k: usize) -> Self {
+        Self { k, extractor: Extractor::lexical(), checker: Checker::lexical(), mode: Mode::Strict }
+    }
+
+    /// Who cuts answers into claims.
+    #[must_use]
+    pub fn extractor(mut self, extractor: &Extractor) -> Self {
+        self.extractor = extractor.clone();
+        self
+    }
+
+    /// Who checks the claims.
+    #[must_use]
+    pub fn checker(mut self, checker: &Checker) -> Self {
+        self.checker = checker.clone();
+        self
+    }
+
+    /// What a metric is where its formula has no value.
+    #[must_use]
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Shows who does what.
+    pub fn evcxr_display(&self) {
+        let told = json!({"chunks": self.k, "extractor": self.extractor.spec(), "checker": self.checker.spec(),
+            "mode": self.mode.as_str()});
+        signal::display(None, None, &format!("{told:#}"));
+    }
+}
+
 /// Every table of an experiment.
 #[derive(Debug, Clone)]
 pub struct Evaluation {
@@ -49,16 +103,26 @@ pub struct Evaluation {
     pub(super) reference: Claims,
     pub(super) response: Claims,
     pub(super) checks: Checks,
+    mode: Mode,
     scores: Scores,
 }
 
 impl Lab {
     /// Retrieves `k` chunks, answers, extracts claims, checks them in four directions and scores, for every system
-    /// on every question of the benchmark. Each step is stored before the next begins; a second run reads it.
+    /// on every question of the benchmark, with the embedded baselines; [`Lab::evaluate_by`] has others.
     ///
     /// # Errors
     /// Says which step failed on what; the steps before it are kept.
     pub fn evaluate(&self, benchmark: &Benchmark, systems: &[System], k: usize) -> Result<Evaluation> {
+        self.evaluate_by(benchmark, systems, &Protocol::new(k))
+    }
+
+    /// The same by a protocol of the caller's. Each step is stored before the next begins, the checks in batches; a
+    /// second run reads what is there, and so does a run with one system more.
+    ///
+    /// # Errors
+    /// Says which step failed on what; the steps before it are kept.
+    pub fn evaluate_by(&self, benchmark: &Benchmark, systems: &[System], protocol: &Protocol) -> Result<Evaluation> {
         if systems.is_empty() {
             return Err(Error::input("there is no system to evaluate").help("give at least one System::new(…)"));
         }
@@ -67,6 +131,7 @@ impl Lab {
         let mut found: Vec<DataFrame> = Vec::new();
         let mut runs: Vec<DataFrame> = Vec::new();
         let mut retrieved: Vec<(&str, DataFrame)> = Vec::new();
+        let k = protocol.k;
         for System { retriever, generator } in systems {
             let known = retrieved.iter().find(|(name, _)| *name == retriever.name()).map(|(_, run)| run.clone());
             let run = match known {
@@ -88,24 +153,34 @@ impl Lab {
             })?);
         }
         let found = RetrievalRun::new(stack(found)?)?;
+        let extractor = &protocol.extractor;
+        let reference = extractor.reference_claims_in(self, &questions)?;
+        let mut response = Vec::new();
+        for run in &runs {
+            let run = GenerationRun::new(run.clone())?;
+            response.push(extractor.response_claims_in(self, &questions, &run)?.into_frame());
+        }
         let run = GenerationRun::new(stack(runs)?)?;
-        let extractor = Extractor::lexical();
-        let spec = json!({"extractor": extractor.name()});
-        let reference = Claims::new(self.artifact("claims", &spec, &[asked], &mut || {
-            extractor.reference_claims(&questions).map(Claims::into_frame)
-        })?)?;
-        let response = Claims::new(self.artifact("claims", &spec, &[asked, run.frame()], &mut || {
-            extractor.response_claims(&questions, &run).map(Claims::into_frame)
-        })?)?;
-        let checker = Checker::lexical();
-        let inputs = [asked, found.frame(), run.frame(), reference.frame(), response.frame()];
-        let checks =
-            Checks::new(self.artifact("checks", &json!({"checker": checker.name()}), &inputs, &mut || {
-                checker.check(&questions, &found, &run, &reference, &response).map(Checks::into_frame)
-            })?)?;
-        let scores = score_run(&questions, &found, &run, (&reference, &response), &checks, Mode::Strict)?;
-        Ok(Evaluation { questions, found, run, reference, response, checks, scores })
+        let response = Claims::new(stack(response)?)?;
+        self.assess(Tables { questions, found, run, reference, response }, &protocol.checker, protocol.mode)
     }
+
+    /// Checks and scores.
+    fn assess(&self, tables: Tables, checker: &Checker, mode: Mode) -> Result<Evaluation> {
+        let Tables { questions, found, run, reference, response } = tables;
+        let checks = checker.check_in(self, &questions, &found, &run, &reference, &response)?;
+        let scores = score_run(&questions, &found, &run, (&reference, &response), &checks, mode)?;
+        Ok(Evaluation { questions, found, run, reference, response, checks, mode, scores })
+    }
+}
+
+/// What is checked.
+struct Tables {
+    questions: QaPairs,
+    found: RetrievalRun,
+    run: GenerationRun,
+    reference: Claims,
+    response: Claims,
 }
 
 /// Names the texts that were searched, since two benchmarks may hold the same number of chunks.
@@ -119,8 +194,23 @@ fn with_acts(mut spec: Value, benchmark: &Benchmark) -> Value {
     spec
 }
 
+/// One frame of several; a column that some lack is null there.
 fn stack(frames: Vec<DataFrame>) -> Result<DataFrame> {
-    let parts: Vec<_> = frames.into_iter().map(IntoLazy::lazy).collect();
+    let mut columns: Vec<(PlSmallStr, DataType)> = Vec::new();
+    for column in frames.iter().flat_map(DataFrame::columns) {
+        if !columns.iter().any(|(name, _)| name == column.name()) {
+            columns.push((column.name().clone(), column.dtype().clone()));
+        }
+    }
+    let mut parts = Vec::with_capacity(frames.len());
+    for mut frame in frames {
+        for (name, kind) in &columns {
+            if frame.column(name).is_err() {
+                frame.with_column(Series::full_null(name.clone(), frame.height(), kind).into())?;
+            }
+        }
+        parts.push(frame.select(columns.iter().map(|(name, _)| name.clone()))?.lazy());
+    }
     Ok(concat_lazy(parts, Default::default())?.collect()?)
 }
 
@@ -159,6 +249,54 @@ impl Evaluation {
     #[must_use]
     pub fn scores(&self) -> Scores {
         self.scores.clone()
+    }
+
+    /// The same answers and claims, checked by another checker: nothing is retrieved, generated or extracted again.
+    ///
+    /// # Errors
+    /// When the user interrupts, or the lab's folder.
+    pub fn checked_by(&self, lab: &Lab, checker: &Checker) -> Result<Self> {
+        let tables = Tables {
+            questions: self.questions.clone(),
+            found: self.found.clone(),
+            run: self.run.clone(),
+            reference: self.reference.clone(),
+            response: self.response.clone(),
+        };
+        lab.assess(tables, checker, self.mode)
+    }
+
+    /// Every metric of every response in another mode. Scores are always computed from the tables, never stored.
+    ///
+    /// # Errors
+    /// As [`score_run`].
+    pub fn scores_in(&self, mode: Mode) -> Result<Scores> {
+        score_run(&self.questions, &self.found, &self.run, (&self.reference, &self.response), &self.checks, mode)
+    }
+
+    /// What the checks came to: rows, different pairs of claim and premise, and calls of a checker that takes up to
+    /// `joint` claims at once.
+    ///
+    /// # Errors
+    /// Never for an evaluation that was made.
+    pub fn work(&self, joint: usize) -> Result<Work> {
+        Checker::work(&self.questions, &self.found, &self.run, &self.reference, &self.response, joint)
+    }
+
+    /// ROUGE-L and BLEU of every response, for comparison; see [`text_overlap`].
+    ///
+    /// # Errors
+    /// When a table lacks a column.
+    pub fn overlap(&self) -> Result<Scores> {
+        text_overlap(&self.questions, &self.run)
+    }
+
+    /// Every pair of systems by metric and these columns; see [`Scores::compare`].
+    ///
+    /// # Errors
+    /// When there is one system only, or a column does not exist.
+    pub fn compare(&self, slices: &[&str]) -> Result<DataFrame> {
+        self.scores.compare(slices)
     }
 
     /// Means with intervals by these columns; see [`Scores::by`].

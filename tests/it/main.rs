@@ -3,13 +3,17 @@
 
 mod bad_input;
 mod golden_metrics;
+mod human_labels;
 mod imports;
 mod lexical;
-mod lexical_pairs;
 mod lucene;
 mod metric_properties;
+mod models_as_checkers;
+mod parsing;
 mod real_files;
+mod speed;
 mod spine;
+mod statistics;
 
 use std::path::PathBuf;
 
