@@ -1,7 +1,7 @@
 //! Running systems and keeping every table on the way.
 
-use polars::prelude::{DataFrame, DataType, IntoLazy, PlSmallStr, Series, SortMultipleOptions, col, lit};
 use polars::prelude::concat as concat_lazy;
+use polars::prelude::{DataFrame, DataType, IntoLazy, PlSmallStr, Series, SortMultipleOptions, col, lit};
 use serde_json::{Value, json};
 
 use crate::claims::{Checker, Extractor, Work};

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use claimlab::analysis::Bootstrap;
 use claimlab::metrics::{LabelMatrices, Mode, score_all, score_run};
-use claimlab::polars::prelude::*;
+use claimlab::polars::prelude::df;
 use claimlab::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

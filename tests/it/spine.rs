@@ -84,7 +84,9 @@ fn a_second_run_reads_what_the_first_stored_and_agrees() {
     let (_, first) = evaluate(&lab);
     let stored = |kind: &str| std::fs::read_dir(folder.path().join("artifacts").join(kind)).unwrap().count();
     let counts = ["retrieval", "generation", "claims", "checks"].map(stored);
-    assert_eq!(counts, [2, 4, 2, 1]);
+    // Claims of the reference answers and of four systems; checks in batches, a retriever's or a system's each.
+    assert_eq!(counts[..3], [2, 4, 5]);
+    assert!(counts[3] >= 6, "{counts:?}");
     let (_, second) = evaluate(&lab);
     assert_eq!(counts, ["retrieval", "generation", "claims", "checks"].map(stored));
     assert!(first.scores().frame().equals_missing(second.scores().frame()));
