@@ -52,7 +52,7 @@ def ragchecker_seconds():
     labels = ["Entailment", "Neutral", "Contradiction"]
     row = lambda n: [rng.choice(labels) for _ in range(n)]
     triple = [["a", "b", "c"]] * CLAIMS
-    best = float("inf")
+    best = (float("inf"), 0.0)
     for _ in range(3):
         results = [
             RAGResult(query_id=str(i), query="q", gt_answer="a", response="r",
@@ -63,11 +63,11 @@ def ragchecker_seconds():
                       retrieved2answer=[row(CHUNKS) for _ in range(CLAIMS)])
             for i in range(QUESTIONS)
         ]
-        began = time.perf_counter()
+        began, cpu = time.perf_counter(), time.process_time()
         for metric in METRIC_GROUP_MAP["all_metrics"]:
             for result in results:
                 METRIC_FUNC_MAP[metric](result)
-        best = min(best, time.perf_counter() - began)
+        best = min(best, (time.perf_counter() - began, time.process_time() - cpu))
     assert all(len(result.metrics) == 11 for result in RAGResults(results=results).results)
     return best
 
@@ -76,12 +76,14 @@ def our_seconds():
     command = ["cargo", "test", "--test", "it", "speed", "--", "--ignored", "--nocapture", "--test-threads", "1"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     rows = [line.split("\t") for line in text.splitlines() if line.startswith("MEASURED\t")]
-    return {what: float(seconds) for _, what, seconds in rows}
+    return {what: (float(seconds), float(cpu)) for _, what, seconds, cpu in rows}
 
 
-theirs = ragchecker_seconds()
-print(f"RAGChecker {version('ragchecker')}, Python {sys.version.split()[0]}: {theirs:.3f} s, "
-      f"{theirs / QUESTIONS * 1e6:.0f} µs a question")
-for what, seconds in ({} if "--theirs" in sys.argv else our_seconds()).items():
-    ratio = f", {theirs / seconds:.0f}x as fast" if what.startswith("eleven metrics") else ""
-    print(f"{what}: {seconds * 1e3:.1f} ms{ratio}")
+theirs, their_cpu = ragchecker_seconds()
+print(f"RAGChecker {version('ragchecker')}, Python {sys.version.split()[0]}: {theirs:.3f} s ({their_cpu:.3f} s of processor "
+      f"time), {theirs / QUESTIONS * 1e6:.0f} µs a question")
+for what, (seconds, cpu) in ({} if "--theirs" in sys.argv else our_seconds()).items():
+    ratio = ""
+    if what.startswith("eleven metrics"):
+        ratio = f": {theirs / seconds:.0f}x as fast, with {their_cpu / cpu:.0f}x less processor time"
+    print(f"{what}: {seconds * 1e3:.1f} ms ({cpu * 1e3:.0f} ms of processor time){ratio}")

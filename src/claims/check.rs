@@ -84,7 +84,7 @@ impl Checker {
     /// on human labels is in the README.
     #[must_use]
     pub fn lexical() -> Self {
-        Self::new("lexical", Arc::new(LexicalChecker))
+        Self::new("lexical", Arc::new(LexicalChecker::default()))
     }
 
     /// A language model, one call a claim and text.

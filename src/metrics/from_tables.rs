@@ -6,10 +6,10 @@ use polars::prelude::DataFrame;
 use rayon::prelude::*;
 
 use super::claims::score_labels;
-use super::places::{Answer, Places};
+use super::places::{self, Answer, Places};
 use super::{LabelMatrices, Metric, Mode, Outcome};
 use crate::error::Result;
-use crate::table::{Checks, Claims, FrameBuilder, GenerationRun, QaPairs, RetrievalRun, Scores, distinct, texts};
+use crate::table::{Checks, Claims, FrameBuilder, GenerationRun, QaPairs, RetrievalRun, Scores, texts};
 
 /// Columns of the questions that every score carries, so that it can be sliced.
 const CARRIED: [&str; 5] = ["language", "persona", "category", "source", "hops"];
@@ -30,17 +30,17 @@ pub fn score_run(
     checks: &Checks,
     mode: Mode,
 ) -> Result<Scores> {
-    let places = Places::read(found, run, claims)?;
-    let labels = places.labels(checks)?;
-    let outcomes: Vec<[(Metric, Outcome); 11]> = (0..places.answers.len())
+    let all = Places::read(found, run, claims)?;
+    let labels = all.labels(checks)?;
+    let outcomes: Vec<[(Metric, Outcome); 11]> = (0..all.answers.len())
         .into_par_iter()
         .map(|place| {
-            let answer = &places.answers[place];
-            score_labels(&labels.view(&places, place), mode)
+            let answer = &all.answers[place];
+            score_labels(&labels.view(&all, place), mode)
                 .map(|(metric, outcome)| (metric, known(answer, metric, outcome)))
         })
         .collect();
-    table(questions, &places, &outcomes, &distinct(checks.frame(), "checker")?.join(" + "))
+    table(questions, &all, &outcomes, &places::distinct_in(checks.frame(), "checker")?.join(" + "))
 }
 
 /// The label matrices of every response whose claims are known, with the response's system, question and attempt: what

@@ -3,10 +3,9 @@
 //! A table of checks has a row for every claim and premise, millions in a large run. Each row is brought to its place in
 //! one array of bytes without copying a text: rows come in order, so the place after the last one is tried first.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use polars::prelude::{DataFrame, DataType, Int64Chunked, StringChunked};
+use polars::prelude::{DataFrame, DataType, Int64Chunked, PlHashMap, StringChunked};
 use rayon::prelude::*;
 
 use super::facts::{UNKNOWN, View, code};
@@ -61,11 +60,11 @@ pub(super) struct Places<'a> {
     references: Vec<Side<'a>>,
     searches: Vec<Search<'a>>,
     /// claim → owner and place among its claims
-    claims: HashMap<&'a str, (Owner, usize)>,
+    claims: PlHashMap<&'a str, (Owner, usize)>,
     /// system, attempt and question → answer
-    answer_of: HashMap<(&'a str, i64, usize), usize>,
+    answer_of: PlHashMap<(&'a str, i64, usize), usize>,
     /// retriever and question → search
-    search_of: HashMap<(&'a str, usize), usize>,
+    search_of: PlHashMap<(&'a str, usize), usize>,
     size: usize,
 }
 
@@ -80,6 +79,17 @@ pub(super) fn column<'a>(frame: &'a DataFrame, name: &str) -> Result<Option<&'a 
         return Ok(None);
     }
     Ok(Some(column.str()?))
+}
+
+/// The values of a text column in the order of their first appearance, without copying every row.
+pub(super) fn distinct_in(frame: &DataFrame, name: &str) -> Result<Vec<String>> {
+    let mut found: Vec<&str> = Vec::new();
+    for value in column(frame, name)?.into_iter().flat_map(|column| column.iter()).flatten() {
+        if found.last() != Some(&value) && !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    Ok(found.into_iter().map(str::to_owned).collect())
 }
 
 fn at<'a>(column: Option<&'a StringChunked>, row: usize) -> &'a str {
@@ -100,12 +110,13 @@ impl<'a> Places<'a> {
             answers: Vec::with_capacity(run.height()),
             references: Vec::new(),
             searches: Vec::new(),
-            claims: HashMap::with_capacity(reference.height() + response.height()),
-            answer_of: HashMap::with_capacity(run.height()),
-            search_of: HashMap::new(),
+            claims: PlHashMap::default(),
+            answer_of: PlHashMap::default(),
+            search_of: PlHashMap::default(),
             size: 0,
         };
-        let mut reference_of: HashMap<&str, usize> = HashMap::new();
+        places.claims.reserve(reference.height() + response.height());
+        let mut reference_of: PlHashMap<&str, usize> = PlHashMap::default();
         places.read_references(reference, &mut reference_of)?;
         places.read_searches(found, &mut reference_of)?;
         places.read_answers(run, &mut reference_of)?;
@@ -114,19 +125,25 @@ impl<'a> Places<'a> {
         Ok(places)
     }
 
-    fn reference(&mut self, question: &'a str, known: &mut HashMap<&'a str, usize>) -> usize {
+    fn reference(&mut self, question: &'a str, known: &mut PlHashMap<&'a str, usize>) -> usize {
         *known.entry(question).or_insert_with(|| {
             self.references.push(Side::default());
             self.references.len() - 1
         })
     }
 
-    fn read_references(&mut self, claims: &'a Claims, known: &mut HashMap<&'a str, usize>) -> Result<()> {
+    fn read_references(&mut self, claims: &'a Claims, known: &mut PlHashMap<&'a str, usize>) -> Result<()> {
         let frame = claims.frame();
         let (questions, ids, text) =
             (column(frame, "question_id")?, column(frame, "claim_id")?, column(frame, "text")?);
+        let mut last: Option<(&str, usize)> = None;
         for row in 0..frame.height() {
-            let place = self.reference(at(questions, row), known);
+            let question = at(questions, row);
+            let place = match last {
+                Some((known, place)) if known == question => place,
+                _ => self.reference(question, known),
+            };
+            last = Some((question, place));
             let side = &mut self.references[place];
             if text.and_then(|text| text.get(row)).is_none() {
                 side.failed = true;
@@ -138,13 +155,21 @@ impl<'a> Places<'a> {
         Ok(())
     }
 
-    fn read_searches(&mut self, found: &'a RetrievalRun, known: &mut HashMap<&'a str, usize>) -> Result<()> {
+    fn read_searches(&mut self, found: &'a RetrievalRun, known: &mut PlHashMap<&'a str, usize>) -> Result<()> {
         let frame = found.frame();
         let (retrievers, questions) = (column(frame, "retriever")?, column(frame, "question_id")?);
         let ids = column(frame, "chunk_id")?;
+        let mut last: Option<(&str, &str, usize)> = None;
         for row in 0..frame.height() {
-            let reference = self.reference(at(questions, row), known);
-            let search = self.search(at(retrievers, row), reference);
+            let (retriever, question) = (at(retrievers, row), at(questions, row));
+            let search = match last {
+                Some((known, asked, search)) if (known, asked) == (retriever, question) => search,
+                _ => {
+                    let reference = self.reference(question, known);
+                    self.search(retriever, reference)
+                }
+            };
+            last = Some((retriever, question, search));
             self.searches[search].chunks.push(at(ids, row));
         }
         Ok(())
@@ -157,7 +182,7 @@ impl<'a> Places<'a> {
         })
     }
 
-    fn read_answers(&mut self, run: &'a GenerationRun, known: &mut HashMap<&'a str, usize>) -> Result<()> {
+    fn read_answers(&mut self, run: &'a GenerationRun, known: &mut PlHashMap<&'a str, usize>) -> Result<()> {
         let frame = run.frame();
         let (systems, questions) = (column(frame, "system")?, column(frame, "question_id")?);
         let (retrievers, responses) = (column(frame, "retriever")?, column(frame, "response")?);
@@ -190,7 +215,7 @@ impl<'a> Places<'a> {
         Ok(())
     }
 
-    fn read_responses(&mut self, claims: &'a Claims, known: &HashMap<&'a str, usize>) -> Result<()> {
+    fn read_responses(&mut self, claims: &'a Claims, known: &PlHashMap<&'a str, usize>) -> Result<()> {
         let frame = claims.frame();
         let (systems, questions) = (column(frame, "system")?, column(frame, "question_id")?);
         let (ids, text) = (column(frame, "claim_id")?, column(frame, "text")?);
@@ -334,7 +359,10 @@ impl<'a> Rows<'a> {
 #[derive(Default)]
 struct Cursor<'a> {
     claim: Option<(Owner, usize)>,
+    /// Whether the last row's claim was the next one.
+    moves: bool,
     chunk: usize,
+    direction: Option<(&'a str, Direction)>,
     owner: Option<(&'a str, i64, usize, usize)>,
     retriever: Option<(&'a str, usize, usize)>,
 }
@@ -343,8 +371,7 @@ impl<'a> Cursor<'a> {
     /// The place of a row's label, if the tables know its claim and chunk.
     fn place(&mut self, places: &Places<'a>, rows: &Rows<'a>, row: usize) -> Option<usize> {
         let (owner, claim) = self.claim(places, at(rows.claims, row))?;
-        let direction = Direction::parse(at(rows.directions, row))?;
-        match (direction, owner) {
+        match (self.direction(at(rows.directions, row))?, owner) {
             (Direction::ResponseVsReference, Owner::Response(answer)) => {
                 Some(places.answers[answer].response_vs_reference + claim)
             }
@@ -380,6 +407,15 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    fn direction(&mut self, name: &'a str) -> Option<Direction> {
+        if let Some((_, direction)) = self.direction.filter(|(known, _)| *known == name) {
+            return Some(direction);
+        }
+        let direction = Direction::parse(name)?;
+        self.direction = Some((name, direction));
+        Some(direction)
+    }
+
     /// The claim with this id: the last one, the next one, the owner's first one, or else looked up.
     fn claim(&mut self, places: &Places<'a>, id: &str) -> Option<(Owner, usize)> {
         if let Some((owner, last)) = self.claim {
@@ -387,11 +423,12 @@ impl<'a> Cursor<'a> {
                 Owner::Response(answer) => &places.answers[answer].claims.ids,
                 Owner::Reference(reference) => &places.references[reference].ids,
             };
-            for place in [last, last + 1, 0] {
-                if ids.get(place) == Some(&id) {
-                    self.claim = Some((owner, place));
-                    return self.claim;
-                }
+            // Claims follow each other, or each is repeated for its chunks: what held for the last row is tried first.
+            let guesses = if self.moves { [last + 1, last, 0] } else { [last, last + 1, 0] };
+            if let Some(place) = guesses.into_iter().find(|place| ids.get(*place) == Some(&id)) {
+                self.moves = place == last + 1;
+                self.claim = Some((owner, place));
+                return self.claim;
             }
         }
         let found = places.claims.get(id).copied();
