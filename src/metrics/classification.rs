@@ -23,7 +23,7 @@ use crate::table::{FrameBuilder, Show};
 /// assert_eq!(matrix.majority(), Some(0.75)); // always saying `pass`
 /// assert_eq!(matrix.recall("pass"), Some(2.0 / 3.0));
 /// assert_eq!(matrix.recall("fail"), Some(1.0));
-/// assert_eq!(matrix.balanced_accuracy(), Some(5.0 / 6.0));
+/// assert_eq!(matrix.balanced_accuracy(), Some((2.0 / 3.0 + 1.0) / 2.0));
 /// assert_eq!(matrix.kappa(), Some(0.5));
 /// # Ok::<(), claimlab::Error>(())
 /// ```
