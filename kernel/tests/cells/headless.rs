@@ -54,6 +54,70 @@ fn the_quickstart_runs_and_shows_tables_and_figures() {
     assert!(text.contains("Claims of the response"), "the opened question");
 }
 
+/// The story that a notebook tells, and what must be in it when it has run.
+fn a_notebook_runs(name: &str, holds: &[&str]) {
+    let _one = one_at_a_time();
+    if !able(name) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.ipynb");
+    let run = claimlab(&["run", "--output"])
+        .arg(&out)
+        .arg(root().join("notebooks").join(name))
+        .env("CLAIMLAB_HOME", folder.path().join("lab"))
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(run.status.success(), "{told}");
+    let text = std::fs::read_to_string(&out).unwrap();
+    for one in holds {
+        assert!(text.contains(one), "{name} shows no {one}");
+    }
+    println!("{}", told.lines().last().unwrap_or_default());
+}
+
+#[test]
+fn the_notebook_on_benchmarks_and_corpora_runs() {
+    a_notebook_runs("02-benchmarks-and-corpora.ipynb", &["text/html"]);
+}
+
+#[test]
+fn the_notebook_on_retrieval_runs() {
+    a_notebook_runs("03-retrieval.ipynb", &["text/html", "image/svg+xml"]);
+}
+
+#[test]
+fn the_notebook_on_models_runs_a_real_small_model() {
+    let parts = std::env::var_os("CLAIMLAB_PARTS").map(std::path::PathBuf::from).or_else(|| {
+        std::env::var_os("HOME").map(|home| std::path::Path::new(&home).join(".cache/claimlab/parts"))
+    });
+    if !parts.is_some_and(|parts| parts.join("smollm2").is_dir()) {
+        return skip("the_notebook_on_models", "SmolLM2 is not there; run tests/fetch-parts", false);
+    }
+    a_notebook_runs("04-models-and-generation.ipynb", &["text/html"]);
+}
+
+#[test]
+fn the_notebook_on_accuracy_runs() {
+    a_notebook_runs("05-rq1-accuracy.ipynb", &["text/html", "image/svg+xml"]);
+}
+
+#[test]
+fn the_notebook_on_checkers_runs() {
+    a_notebook_runs("06-rq2-checkers.ipynb", &["text/html"]);
+}
+
+#[test]
+fn the_notebook_on_error_analysis_runs() {
+    a_notebook_runs("07-error-analysis.ipynb", &["text/html", "image/svg+xml"]);
+}
+
+#[test]
+fn the_notebook_on_judges_runs() {
+    a_notebook_runs("08-judge-calibration.ipynb", &["text/html"]);
+}
+
 #[test]
 fn the_gdpr_notebook_runs_on_the_real_act_and_says_how_to_get_it() {
     let _one = one_at_a_time();
