@@ -150,16 +150,17 @@ impl JournalFile {
 
     /// Appends one line; on failure the file is as it was before.
     pub(super) fn append(&mut self, line: &[u8]) -> Result<()> {
-        self.reopen_if_replaced()?;
+        let told = |error: Error| {
+            error.context("writing a paid call into the journal").help(
+                "make room on the disk and run the cell again; until this session ends, the reply is kept in memory",
+            )
+        };
+        self.reopen_if_replaced().map_err(told)?;
         self.file.lock().map_err(|error| Error::file(&self.path, &error).context("locking the journal"))?;
         let written = self.append_locked(line);
         // A failed unlock leaves a lock that ends with the process; nothing better can be done about it.
         let _ = self.file.unlock();
-        written.map_err(|error| {
-            Error::file(&self.path, &error).context("writing a paid call into the journal").help(
-                "make room on the disk and run the cell again; until this session ends, the reply is kept in memory",
-            )
-        })?;
+        written.map_err(|error| told(Error::file(&self.path, &error)))?;
         self.refresh()
     }
 

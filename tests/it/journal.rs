@@ -62,7 +62,8 @@ fn child_of_other_tests() {
     let each = Duration::from_micros(text("CLAIMLAB_TEST_EACH").parse().unwrap());
     for result in ask(&lab, &folder.join("log"), n, each) {
         if let Err(error) = result {
-            log(&folder.join("failures"), &format!("{:?} {}", error.kind(), error.to_string().replace('\n', " ")));
+            // Short lines: the limit on the size of files is on this one too.
+            log(&folder.join("failures"), &format!("{:?} {}", error.kind(), error.to_string().contains("make room")));
         }
     }
 }
@@ -168,7 +169,7 @@ fn a_full_disk_stops_cleanly_and_costs_nothing_twice() {
     limited.envs(inner.get_envs().filter_map(|(name, value)| value.map(|value| (name, value))));
     assert!(limited.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success());
     let failures = lines(&folder.path().join("failures"));
-    assert!(failures.len() > 100 && failures.iter().all(|line| line.starts_with("Io") && line.contains("make room")));
+    assert!(failures.len() > 100 && failures.iter().all(|line| line == "Io true"));
     let kept: HashSet<String> = lines(&folder.path().join("log"))
         .iter()
         .filter(|line| line.starts_with("returned"))

@@ -42,6 +42,11 @@ fn minilm_agrees_with_sentence_transformers() {
     for (place, (ours, theirs)) in ours.iter().zip(golden["embeddings"].as_array().unwrap()).enumerate() {
         let theirs: Vec<f32> = theirs.as_array().unwrap().iter().map(|value| value.as_f64().unwrap() as f32).collect();
         let difference = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        // What sentence-transformers cuts at 256 tokens is read on here, in windows.
+        if golden["input_ids"][place].as_array().unwrap().len() >= 256 {
+            assert!(cosine(ours, &theirs) > 0.9, "{}", texts[place]);
+            continue;
+        }
         assert!(difference < 1e-4 && cosine(ours, &theirs) > 0.9999, "{}: {difference}", texts[place]);
     }
     // Alone or in a batch, and longer than the model reads at once.
@@ -119,7 +124,9 @@ fn smollm2_answers_the_samples_questions_through_the_journal() {
     let questions = QaPairs::new(sample.questions().head(3)).unwrap();
     let found = Retriever::bm25(&chunks).unwrap().retrieve(&questions, 2).unwrap();
     let model = Local::at(&file).language_model("SmolLM2").unwrap().journaled(&lab).unwrap();
-    let generator = Generator::model(&model);
+    let template = folder.path().join("prompt.txt");
+    std::fs::write(&template, "{context}\n\n{question}").unwrap();
+    let generator = Generator::model_with_template(&model, &template, 24).unwrap();
     let run = generator.answer(&questions, &found).unwrap();
     assert_eq!((run.height(), lab.journal().unwrap().len()), (3, 3));
     let tokens = claimlab::table::integers(run.frame(), "prompt_tokens").unwrap();
