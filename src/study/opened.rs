@@ -55,6 +55,11 @@ impl Evaluation {
         if n == 0 || n > MOST {
             return Err(Error::input(format!("a page of {n} questions cannot be made; 1 to {MOST} can")));
         }
+        let known = distinct(self.run.frame(), "system")?;
+        if let Some(absent) = systems.iter().find(|name| !known.iter().any(|one| one == *name)) {
+            return Err(Error::new(ErrorKind::NotFound, format!("the evaluation has no system {absent:?}"))
+                .help(format!("its systems are {known:?}")));
+        }
         let index = Index::read(self)?;
         let mut cases: Vec<Case> = Vec::new();
         for question in distinct(self.questions.frame(), "question_id")? {
@@ -62,7 +67,7 @@ impl Evaluation {
             match index.case(&question, systems) {
                 Ok(case) => cases.push(case),
                 // A system need not have answered every question.
-                Err(error) if error.kind() == ErrorKind::NotFound && !cases.is_empty() => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
         }

@@ -87,7 +87,7 @@ fn is_number(kind: &polars::prelude::DataType) -> bool {
 }
 
 fn rows(frame: &DataFrame) -> impl Iterator<Item = Vec<String>> {
-    (0..frame.height()).map(|row| {
+    (0..frame.height()).map(move |row| {
         frame
             .columns()
             .iter()
