@@ -230,7 +230,9 @@ impl Bootstrap {
     /// The means of the resamples behind [`Bootstrap::mean`]'s interval, in the order of their streams; none where
     /// there is no interval.
     pub(super) fn replicates(&self, values: &[(f64, usize)]) -> Vec<f64> {
-        let Some((clusters, origin, _)) = clustered(values).filter(|found| found.0.len() > 1) else { return Vec::new() };
+        let Some((clusters, origin, _)) = clustered(values).filter(|found| found.0.len() > 1) else {
+            return Vec::new();
+        };
         let draw = |stream| mean_of(&self.draw(stream, clusters.len()), &clusters, origin);
         (0..self.resamples).into_par_iter().map(draw).collect()
     }

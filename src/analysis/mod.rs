@@ -7,8 +7,8 @@ pub(crate) mod normal;
 mod paired;
 mod prevalence;
 mod proportion;
-mod resample;
 mod replicates;
+mod resample;
 mod summary;
 
 pub use bootstrap::{Bootstrap, Interval, PairedDifference, cluster_bootstrap, paired_difference};

@@ -45,20 +45,29 @@ fn add(facts: &mut BTreeSet<Fact>, kind: FactKind, value: impl Into<String>) {
     facts.insert(Fact { kind, value: value.into() });
 }
 
+/// Numbers in digits and in the words of the text's language, and in the other language's words too: a phrase is often
+/// too short to tell them apart.
 pub(super) fn numbers(text: &str, language: Language, facts: &mut BTreeSet<Fact>) {
+    numbers_in(text, language, true, facts);
+    let other = if language == Language::English { Language::French } else { Language::English };
+    numbers_in(text, other, false, facts);
+}
+
+fn numbers_in(text: &str, language: Language, with_digits: bool, facts: &mut BTreeSet<Fact>) {
     let tokens = token::tokens(text, language);
     let mut at = 0;
     while let Some(rest) = tokens.get(at..).filter(|rest| !rest.is_empty()) {
         match number::read(rest, language) {
             // "One" and "un" are articles and pronouns as often as numbers.
             Some((value, length)) if length > 0 => {
-                if rest[0].kind == token::Kind::Number || value.abs() >= 2.0 {
+                let in_digits = rest[0].kind == token::Kind::Number;
+                if (in_digits && with_digits) || (!in_digits && value.abs() >= 2.0) {
                     add(facts, FactKind::Number, format!("{value}"));
                 }
                 at += length;
             }
             _ => {
-                if rest[0].text.chars().any(|letter| letter.is_ascii_digit()) {
+                if with_digits && rest[0].text.chars().any(|letter| letter.is_ascii_digit()) {
                     add(facts, FactKind::Number, rest[0].text.clone());
                 }
                 at += 1;

@@ -97,7 +97,7 @@ fn the_real_files_come_through_the_client() {
     let gdpr = source.fetch("32016R0679", "fr").unwrap();
     assert_eq!(gdpr.provisions().len(), 99 + 173);
     let loi = source.fetch("eli/etat/leg/loi/2018/08/01/a686/jo", "fr").unwrap();
-    assert_eq!(loi.parts().iter().filter(|part| part.kind == Kind::Article).count(), 74);
+    assert_eq!(loi.parts().iter().filter(|part| part.kind == Kind::Article).count(), 77);
 }
 
 #[test]

@@ -89,9 +89,9 @@ fn the_notebook_on_retrieval_runs() {
 
 #[test]
 fn the_notebook_on_models_runs_a_real_small_model() {
-    let parts = std::env::var_os("CLAIMLAB_PARTS").map(std::path::PathBuf::from).or_else(|| {
-        std::env::var_os("HOME").map(|home| std::path::Path::new(&home).join(".cache/claimlab/parts"))
-    });
+    let parts = std::env::var_os("CLAIMLAB_PARTS")
+        .map(std::path::PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| std::path::Path::new(&home).join(".cache/claimlab/parts")));
     if !parts.is_some_and(|parts| parts.join("smollm2").is_dir()) {
         return skip("the_notebook_on_models", "SmolLM2 is not there; run tests/fetch-parts", false);
     }

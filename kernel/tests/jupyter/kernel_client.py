@@ -30,9 +30,11 @@ class Kernel:
     """A kernel of its own, ended when the block ends."""
 
     def __init__(self, program, folder, **environment):
+        """A kernel from its binary, or from a whole command with {connection_file} in it."""
+        command = program if isinstance(program, list) else [program, "kernel", "--connection-file", "{connection_file}"]
         self.manager = KernelManager()
         self.manager._kernel_spec = KernelSpec(
-            argv=[program, "kernel", "--connection-file", "{connection_file}"],
+            argv=command,
             display_name="ClaimLab (Rust)",
             language="rust",
             interrupt_mode="message",

@@ -72,14 +72,35 @@ impl Builder {
         place
     }
 
+    /// Where the text ends now, in characters and bytes.
+    pub fn place(&self) -> (usize, usize) {
+        (self.chars, self.text.len())
+    }
+
+    /// Opens a part whose text began at a place, with what was added since.
+    pub fn open_from(&mut self, kind: Kind, id: &str, place: (usize, usize)) -> usize {
+        let part = self.open(kind, id);
+        self.fresh = 0;
+        let gap = usize::from(self.text.get(place.1..).is_some_and(|text| text.starts_with(['\n', ' '])));
+        if let Some(opened) = self.parts.get_mut(part) {
+            opened.start = Some((place.0 + gap, place.1 + gap));
+        }
+        part
+    }
+
     /// Closes a part and all that were opened inside it.
     pub fn close(&mut self, part: usize) {
+        self.close_at(part, self.place());
+    }
+
+    /// The same, where the part ended before the text's end.
+    pub fn close_at(&mut self, part: usize, end: (usize, usize)) {
         let Some(depth) = self.open.iter().rposition(|open| *open == part) else { return };
         for closed in self.open.drain(depth..).rev() {
             self.fresh = self.fresh.saturating_sub(1);
             let Some(part) = self.parts.get_mut(closed) else { continue };
-            part.end = (self.chars, self.text.len());
-            part.start.get_or_insert(part.end);
+            part.end = end;
+            part.start.get_or_insert(end);
         }
         self.fresh = self.fresh.min(self.open.len());
     }

@@ -100,6 +100,8 @@ struct Act {
     article: Option<usize>,
     divisions: Vec<(u8, usize)>,
     last_division: Option<usize>,
+    /// Where the text ended before the heading of a division that is being read.
+    heading_began: (usize, usize),
     notes: usize,
     has_article: bool,
 }
@@ -356,7 +358,10 @@ impl Act {
                 element.naming = Some(Naming::ArticleNumber);
             }
             "sti-art" | "stitle-article-norm" => element.naming = Some(Naming::ArticleHeading),
-            "ti-section-1" | "title-division-1" => element.naming = Some(Naming::DivisionNumber),
+            "ti-section-1" | "title-division-1" => {
+                self.heading_began = self.builder.place();
+                element.naming = Some(Naming::DivisionNumber);
+            }
             "ti-section-2" | "title-division-2" => element.naming = Some(Naming::DivisionHeading),
             "no-parag" => element.naming = Some(Naming::ParagraphNumber),
             "note" | "footnote" => {
@@ -463,15 +468,18 @@ impl Act {
         }
         // A page without identifiers: the heading's word tells its rank.
         let rank = super::lines::rank(name).unwrap_or(9);
-        self.end_headed_article();
+        let before = self.heading_began;
+        if let Some(article) = self.article.take() {
+            self.builder.close_at(article, before);
+        }
         while let Some((above, part)) = self.divisions.last().copied()
             && above >= rank
         {
-            self.builder.close(part);
+            self.builder.close_at(part, before);
             self.divisions.pop();
         }
         let slug = name.to_lowercase().split_whitespace().collect::<Vec<_>>().join("_");
-        let part = self.builder.open(Kind::Division, &slug);
+        let part = self.builder.open_from(Kind::Division, &slug, before);
         self.builder.set_number(part, name);
         self.divisions.push((rank, part));
         self.last_division = Some(part);

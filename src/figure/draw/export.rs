@@ -78,5 +78,7 @@ pub(in crate::figure) fn png(drawn: &str, dpi: f64) -> Result<Vec<u8>> {
 /// The drawing as PDF.
 pub(in crate::figure) fn pdf(drawn: &str) -> Result<Vec<u8>> {
     let page = svg2pdf::PageOptions { dpi: INCH as f32 };
-    svg2pdf::to_pdf(&read(drawn)?, svg2pdf::ConversionOptions::default(), page).map_err(failed)
+    // As outlines: svg2pdf names and orders embedded fonts by a hash that is another one in every run.
+    let outlined = svg2pdf::ConversionOptions { embed_text: false, ..Default::default() };
+    svg2pdf::to_pdf(&read(drawn)?, outlined, page).map_err(failed)
 }

@@ -241,8 +241,8 @@ mod tests {
     use super::*;
 
     fn case() -> Result<(Tensor, QTensor)> {
-        let weight = Tensor::randn(0_f32, 0.1, (48, 96), &Device::Cpu)?;
-        Ok((Tensor::randn(0_f32, 1.0, (3, 96), &Device::Cpu)?, QTensor::quantize(&weight, GgmlDType::Q4_1)?))
+        let weight = Tensor::randn(0_f32, 0.1, (48, 128), &Device::Cpu)?;
+        Ok((Tensor::randn(0_f32, 1.0, (3, 128), &Device::Cpu)?, QTensor::quantize(&weight, GgmlDType::Q4_1)?))
     }
 
     fn largest_difference(a: &Tensor, b: &Tensor) -> Result<f32> {
@@ -273,9 +273,9 @@ mod tests {
     #[test]
     fn vector_and_plain_loops_agree() -> Result<()> {
         let (x, weight) = case()?;
-        let inputs = rounded(&x.flatten_all()?.to_vec1::<f32>()?[..96]);
+        let inputs = rounded(&x.flatten_all()?.to_vec1::<f32>()?[..128]);
         let data = weight.data()?;
-        for row in data.chunks_exact(96 / BLOCK * BYTES) {
+        for row in data.chunks_exact(128 / BLOCK * BYTES) {
             assert!((dot(row, &inputs) - dot_plain(row, &inputs)).abs() < 1e-4);
         }
         Ok(())

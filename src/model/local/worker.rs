@@ -75,15 +75,17 @@ impl<M: 'static> Worker<M> {
     pub(super) fn post(&self, job: Job<M>) -> Result<()> {
         self.used.store(tick(), Ordering::Relaxed);
         let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        let job = match jobs.as_ref().map(|sender| sender.send(job)) {
-            Some(Ok(())) => return Ok(()),
-            Some(Err(refused)) => refused.0,
-            None => return self.start(&mut jobs, None),
+        let job = match jobs.as_ref() {
+            None => job,
+            Some(sender) => match sender.send(job) {
+                Ok(()) => return Ok(()),
+                Err(refused) => refused.0,
+            },
         };
-        self.start(&mut jobs, Some(job))
+        self.start(&mut jobs, job)
     }
 
-    fn start(&self, jobs: &mut Option<Sender<Job<M>>>, job: Option<Job<M>>) -> Result<()> {
+    fn start(&self, jobs: &mut Option<Sender<Job<M>>>, job: Job<M>) -> Result<()> {
         make_room(self.bytes, &self.name)?;
         let gone = || Error::new(ErrorKind::Internal, format!("{}: no thread for the model", self.name));
         let me = self.me.upgrade().ok_or_else(gone)?;
@@ -117,9 +119,7 @@ impl<M: 'static> Worker<M> {
         };
         std::thread::Builder::new().name(format!("claimlab {}", self.name)).spawn(run).map_err(|_| gone())?;
         is_loaded.recv().map_err(|_| gone())?.map_err(|error| error.context(format!("loading {}", self.name)))?;
-        if let Some(job) = job {
-            let _ = sender.send(job);
-        }
+        let _ = sender.send(job);
         *jobs = Some(sender);
         Ok(())
     }
