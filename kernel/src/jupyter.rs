@@ -84,6 +84,9 @@ async fn talk(connection: &ConnectionInfo, folder: environment::SessionFolder) -
 
     let worker = Worker::start(folder, publish.clone(), shell_reply.clone());
     let (ended, mut ends) = unbounded_channel();
+    if std::env::var_os("JPY_PARENT_PID").is_some() {
+        tokio::spawn(end_with_parent(ended.clone()));
+    }
     let shell_side =
         Side { publish: publish.clone(), reply: shell_reply, worker: worker.clone(), ended: ended.clone() };
     let control_side = Side { publish, reply: control_reply, worker: worker.clone(), ended };
@@ -94,6 +97,15 @@ async fn talk(connection: &ConnectionInfo, folder: environment::SessionFolder) -
     // Lets the last replies leave.
     tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     Ok(())
+}
+
+/// A client that set the variable for its own kernel and was killed will never ask for shutdown.
+async fn end_with_parent(ended: UnboundedSender<()>) {
+    let parent = std::os::unix::process::parent_id();
+    while std::os::unix::process::parent_id() == parent {
+        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    }
+    let _ = ended.send(());
 }
 
 /// What one of the two request channels answers with.

@@ -7,7 +7,7 @@
 //! Text in the SVG is drawn as outlines, with the words themselves lying invisible above it. Notebooks show an SVG as an
 //! image, where no font from outside can be had, and word processors ignore fonts inside an SVG: only outlines look the
 //! same everywhere. The invisible words keep it searchable and selectable where a viewer allows that. In a PDF the text
-//! is text, with the font embedded.
+//! is outlines too, since svg2pdf would embed the font under another name in every run.
 
 #[cfg(feature = "figures")]
 mod draw;
@@ -91,7 +91,7 @@ impl Figure {
         }
     }
 
-    /// The figure as PDF, one page of its own size, with its font embedded.
+    /// The figure as PDF, one page of its own size, its text as outlines.
     ///
     /// # Errors
     /// When this build draws nothing.

@@ -77,6 +77,11 @@ impl Builder {
         (self.chars, self.text.len())
     }
 
+    /// How many parts were opened so far.
+    pub fn opened(&self) -> usize {
+        self.parts.len()
+    }
+
     /// Opens a part whose text began at a place, with what was added since.
     pub fn open_from(&mut self, kind: Kind, id: &str, place: (usize, usize)) -> usize {
         let part = self.open(kind, id);

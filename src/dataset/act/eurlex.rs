@@ -100,8 +100,8 @@ struct Act {
     article: Option<usize>,
     divisions: Vec<(u8, usize)>,
     last_division: Option<usize>,
-    /// Where the text ended before the heading of a division that is being read.
-    heading_began: (usize, usize),
+    /// Where the text ended before the heading of a division that is being read, and how many parts there were.
+    heading_began: ((usize, usize), usize),
     notes: usize,
     has_article: bool,
 }
@@ -359,7 +359,7 @@ impl Act {
             }
             "sti-art" | "stitle-article-norm" => element.naming = Some(Naming::ArticleHeading),
             "ti-section-1" | "title-division-1" => {
-                self.heading_began = self.builder.place();
+                self.heading_began = (self.builder.place(), self.builder.opened());
                 element.naming = Some(Naming::DivisionNumber);
             }
             "ti-section-2" | "title-division-2" => element.naming = Some(Naming::DivisionHeading),
@@ -468,7 +468,9 @@ impl Act {
         }
         // A page without identifiers: the heading's word tells its rank.
         let rank = super::lines::rank(name).unwrap_or(9);
-        let before = self.heading_began;
+        // Parts that were opened inside the heading cannot lie behind their article's end.
+        let (mark, opened) = self.heading_began;
+        let before = if opened == self.builder.opened() { mark } else { self.builder.place() };
         if let Some(article) = self.article.take() {
             self.builder.close_at(article, before);
         }
