@@ -23,7 +23,7 @@ CELLS = [
     ("a frame", 'df!("a" => [1, 2, 3])?'),
     ("group-by", 'frame.clone().lazy().group_by([col("k")]).agg([col("v").sum()]).collect()?.height()'),
     ("a table of scores", 'evaluation.by(&["system", "language"])?'),
-    ("a figure", 'Figure::intervals(&evaluation.by(&["system", "language"])?, "f1")?'),
+    ("a figure", 'Figure::intervals(&evaluation.by(&["system", "language"])?, "system", "language")?'),
 ]
 SETTING = (
     "use claimlab::polars::prelude::df;\nlet x = 41;\nlet frame = df!(\"k\" => [1, 1, 2], \"v\" => [1.0, 2.0, 3.0])?;\n"

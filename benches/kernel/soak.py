@@ -20,7 +20,7 @@ from kernel_client import Kernel, children  # noqa: E402
 
 FIGURE = """
 let summary = evaluation.by(&["system", "language"])?;
-Figure::intervals(&summary, "f1")?
+Figure::intervals(&summary, "system", "language")?
 """
 
 

@@ -116,7 +116,7 @@ impl Statistic {
     /// ```
     /// use claimlab::calibration::{Counts, Statistic};
     /// let counts = Counts { pass_pass: 45.0, pass_fail: 5.0, fail_pass: 10.0, fail_fail: 40.0 };
-    /// assert_eq!(Statistic::BalancedAccuracy.of(counts), Some(0.85));
+    /// assert_eq!(Statistic::BalancedAccuracy.of(counts).map(|value| (value * 1e6).round()), Some(850_000.0));
     /// assert_eq!(Statistic::Kappa.of(counts).map(|kappa| (kappa * 1e6).round()), Some(700_000.0));
     /// let all_pass = Counts { pass_pass: 9.0, pass_fail: 1.0, ..Counts::default() };
     /// assert_eq!(Statistic::FailRecall.of(all_pass), None);

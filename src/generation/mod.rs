@@ -122,8 +122,9 @@ impl Generator {
     /// let generator = Generator::model(&double.journaled(&lab)?);
     /// let sample = lab.sample()?;
     /// let chunks = sample.chunks(&Chunking::tokens(150, 30)?)?;
-    /// let found = Retriever::bm25(&chunks)?.retrieve(sample.questions(), 3)?;
-    /// let run = generator.answer(sample.questions(), &found)?;
+    /// let questions = sample.questions();
+    /// let found = Retriever::bm25(&chunks)?.retrieve(&questions, 3)?;
+    /// let run = generator.answer(&questions, &found)?;
     /// assert_eq!(claimlab::table::texts(run.frame(), "response")?[0].as_deref(), Some("The controller."));
     /// # Ok::<(), Error>(())
     /// ```

@@ -58,12 +58,14 @@ def output(page, cell):
     return page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea-output")
 
 
-def wait_for(what, seconds, check):
+def wait_for(what, seconds, check, page=None):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if check():
             return
         time.sleep(0.2)
+    if page:
+        page.screenshot(path=os.path.join(FOLDER, "failed.png"))
     raise SystemExit(f"JupyterLab: {what} did not happen within {seconds} s")
 
 
@@ -76,10 +78,12 @@ def main():
             page = browser.new_page(viewport={"width": 1200, "height": 900})
             page.goto(f"http://127.0.0.1:{port}/lab/tree/a.ipynb?token=only-for-this-test")
             page.wait_for_selector(".jp-CodeCell", timeout=60_000)
+            # A cell that is run before the kernel is connected is silently not run.
+            page.wait_for_selector("text=ClaimLab (Rust) | Idle", timeout=60_000)
             page.locator(".jp-CodeCell").nth(0).locator(".cm-content").click()
 
             page.keyboard.press("Shift+Enter")
-            wait_for("a table", 120, lambda: "système" in " ".join(output(page, 0).all_inner_texts()))
+            wait_for("a table", 120, lambda: "système" in " ".join(output(page, 0).all_inner_texts()), page)
             shown = output(page, 0).last.inner_html()
             assert "&lt;b&gt;E5&lt;/b&gt;" in shown and "<table" in shown, "text of data is text"
             page.screenshot(path=os.path.join(FOLDER, "1-table.png"))

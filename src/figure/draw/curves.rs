@@ -1,6 +1,5 @@
 //! A metric along a number.
 
-use plotters::style::Color;
 
 use super::Drawn;
 use super::axis::{self, BELOW, BESIDE, SHARES, Scale};
@@ -67,12 +66,24 @@ pub(in crate::figure) fn draw(summary: &Summary, x: &str, color: &str) -> Drawn 
         let label = format!("{} (%)", means::directed("metric", &metric));
         axis::beside(canvas, &up, (left, right), &SHARES, axis::percent, &label)?;
         axis::below(canvas, &across, (TOP, bottom), &ticks(&all, &across), axis::plain, &means::spelled(x))?;
-        for (place, (_, points)) in curves.iter().enumerate() {
-            let lower = points.iter().filter_map(|point| Some((across.at(point.x), up.at(point.interval?.0))));
-            let upper = points.iter().rev().filter_map(|point| Some((across.at(point.x), up.at(point.interval?.1))));
-            let band: Vec<(f64, f64)> = lower.chain(upper).collect();
-            if band.len() > 2 {
-                canvas.polygon(&band, palette::color(place).mix(0.14))?;
+        // Opaque bands with edges: a transparent one would make the PDF another file every time, and edges show where
+        // bands lie on each other.
+        let bands: Vec<[Vec<(f64, f64)>; 2]> = curves
+            .iter()
+            .map(|(_, points)| {
+                let ends = |end: fn((f64, f64)) -> f64| {
+                    points.iter().filter_map(|point| Some((across.at(point.x), up.at(end(point.interval?))))).collect()
+                };
+                [ends(|interval| interval.0), ends(|interval| interval.1)]
+            })
+            .collect();
+        for (place, [lower, upper]) in bands.iter().enumerate().filter(|(_, [lower, _])| lower.len() > 1) {
+            let band: Vec<(f64, f64)> = lower.iter().chain(upper.iter().rev()).copied().collect();
+            canvas.polygon(&band, palette::tint(palette::color(place), 0.14))?;
+        }
+        for (place, edges) in bands.iter().enumerate() {
+            for edge in edges.iter().filter(|edge| edge.len() > 1) {
+                canvas.path(edge, palette::tint(palette::color(place), 0.5), LINE / 2.0)?;
             }
         }
         for (place, (_, points)) in curves.iter().enumerate() {
