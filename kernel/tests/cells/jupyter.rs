@@ -1,9 +1,9 @@
-//! The kernel under the real clients: jupyter_client, nbclient, papermill, and JupyterLab in a browser.
+//! The kernel under the real clients: jupyter_client, and JupyterLab in a browser.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{able, one_at_a_time, root, skip};
+use super::{able, one_at_a_time, skip};
 
 /// A Python that has these modules.
 fn python(test: &str, modules: &[&str]) -> Option<PathBuf> {
@@ -39,16 +39,6 @@ fn the_kernel_keeps_its_promises_over_the_wire() {
     let (true, Some(python)) = (able(test), python(test, &["jupyter_client", "zmq"])) else { return };
     let folder = tempfile::tempdir().unwrap();
     run(&python, "protocol.py", &[], folder.path());
-}
-
-#[test]
-fn nbclient_and_papermill_execute_notebooks() {
-    let _one = one_at_a_time();
-    let test = "nbclient_and_papermill_execute_notebooks";
-    let (true, Some(python)) = (able(test), python(test, &["nbclient", "papermill"])) else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let quickstart = root().join("notebooks/quickstart.ipynb");
-    run(&python, "notebooks.py", &[&quickstart], folder.path());
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! A metric along a number.
 
-
 use super::Drawn;
 use super::axis::{self, BELOW, BESIDE, SHARES, Scale};
 use super::canvas::{self, COLUMN, LINE, POINT};
