@@ -9,10 +9,13 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context;
 use claimlab_protocol::{Bundle, Event, Failure};
+
+use crate::cells::{Cells, RECORD_ENV};
 
 /// Set for the child by the session.
 pub const CHILD_ENV: &str = "CLAIMLAB_CHILD";
@@ -36,6 +39,10 @@ pub fn is_asked() -> bool {
 
 /// Puts the filter in place and hands over to evcxr, which does not return.
 pub fn main() -> ExitCode {
+    if let Err(error) = load_library() {
+        eprintln!("claimlab: {error:#}");
+        return ExitCode::FAILURE;
+    }
     match start_filter() {
         Ok(()) => {
             evcxr::runtime_hook();
@@ -44,6 +51,12 @@ pub fn main() -> ExitCode {
         Err(error) => eprintln!("claimlab: cannot redirect the output of cells: {error}"),
     }
     ExitCode::FAILURE
+}
+
+/// Loads what cells are compiled against, so that their names resolve to it. It stays until the process ends.
+fn load_library() -> anyhow::Result<()> {
+    let record = std::env::var_os(RECORD_ENV).map(PathBuf::from).context("the session did not name its library")?;
+    Cells::read(&record)?.load().map(|_| ())
 }
 
 fn start_filter() -> std::io::Result<()> {

@@ -11,6 +11,7 @@ mod doctor;
 mod environment;
 mod install;
 mod jupyter;
+mod metadata;
 mod models;
 mod notebook;
 mod outcome;

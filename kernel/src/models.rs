@@ -10,19 +10,15 @@ use crate::prewarm;
 /// Calls the library's function of that name; true if it succeeded.
 pub fn models(action: &str, name: &str) -> Result<bool> {
     prewarm::ensure(&|_| {})?;
-    let library = Cells::read(&prewarm::record()?)?.dylib;
-    let path = CString::new(library.to_string_lossy().as_bytes()).context("the library's path holds a zero byte")?;
+    let cells = Cells::read(&prewarm::record()?)?;
+    let library = cells.load()?;
     let (action, name) = (CString::new(action)?, CString::new(name).context("a model's name holds a zero byte")?);
     // SAFETY: the library was built from this workspace by this compiler; it exports the function with this signature,
     // and is never unloaded.
     let code = unsafe {
-        let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
-        if handle.is_null() {
-            return Err(anyhow!("cannot load {}; run `claimlab prewarm`", library.display()));
-        }
-        let found = libc::dlsym(handle, c"claimlab_models".as_ptr());
+        let found = libc::dlsym(library.as_ptr(), c"claimlab_models".as_ptr());
         if found.is_null() {
-            return Err(anyhow!("{} does not know models; run `claimlab prewarm`", library.display()));
+            return Err(anyhow!("{} does not know models; run `claimlab prewarm`", cells.dylib.display()));
         }
         let call: unsafe extern "C" fn(*const c_char, *const c_char) -> i32 = std::mem::transmute(found);
         call(action.as_ptr(), name.as_ptr())

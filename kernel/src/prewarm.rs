@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::cells::Cells;
-use crate::sources;
+use crate::{metadata, sources};
 
 /// Prints build progress on standard error.
 pub fn to_stderr(line: &str) {
@@ -57,7 +57,8 @@ pub fn ensure(progress: &dyn Fn(&str)) -> Result<()> {
     }
     let dylib = find_dylib(&messages).context("cargo did not say where the library for cells lies")?;
     let deps = dylib.parent().map(|folder| folder.join("deps")).unwrap_or_default();
-    let built = Cells { deps, dylib, std_archive: std_archive()?, rustc_version: sources::rustc(&["-V"])? };
+    let metadata = metadata::of(&dylib, progress);
+    let built = Cells { deps, dylib, metadata, std_archive: std_archive()?, rustc_version: sources::rustc(&["-V"])? };
     built.write(&record()?)
 }
 

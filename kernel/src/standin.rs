@@ -7,7 +7,8 @@
 //! asked for other crates (`:dep`) goes through the real cargo, and only the cell's own call of rustc is completed.
 //!
 //! The shared library contains the standard library, so cells must take theirs from it too: naming the archive
-//! (`--extern std=…rlib`) hides the toolchain's `libstd.so`, which would be a second one.
+//! (`--extern std=…rlib`) hides the toolchain's `libstd.so`, which would be a second one. The linker does not see the
+//! library ([`crate::metadata`]); the child has loaded it when a cell comes.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Write};
@@ -110,10 +111,12 @@ fn library_arguments(cells: &Cells) -> Vec<OsString> {
     for archive in [cells.std_archive.clone(), cells.std_archive.with_extension("rmeta")] {
         arguments.extend(["--extern".into(), named("std=", &archive)]);
     }
-    arguments.extend(["--extern".into(), named("claimlab=", &cells.dylib)]);
+    arguments.extend(["--extern".into(), named("claimlab=", &cells.metadata)]);
     arguments.extend(["-L".into(), named("dependency=", &cells.deps)]);
-    let folder = cells.dylib.parent().unwrap_or(Path::new("."));
-    arguments.push(named("-Clink-arg=-Wl,-rpath,", folder));
+    if cells.metadata == cells.dylib {
+        let folder = cells.dylib.parent().unwrap_or(Path::new("."));
+        arguments.push(named("-Clink-arg=-Wl,-rpath,", folder));
+    }
     arguments
 }
 

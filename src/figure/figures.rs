@@ -120,4 +120,15 @@ impl Figure {
     pub fn calibration(verdicts: &DataFrame, confidence: &str, correct: &str) -> Result<Self> {
         drawn!(draw::calibration(verdicts, confidence, correct))
     }
+
+    /// Reliability against what it costs: Task Pass^k of each system of a
+    /// [leaderboard](crate::calibration::Reliability::leaderboard) upwards with its interval, its mean cost and its mean
+    /// latency to the right, one panel each, on logarithmic axes unless something costs nothing. Filled points are those
+    /// that no other beats on all three axes; a system without a score or an amount is counted under the figure.
+    ///
+    /// # Errors
+    /// When a column of the leaderboard is missing, a score is no share, an amount is negative, or no system has both.
+    pub fn pareto(leaderboard: &DataFrame) -> Result<Self> {
+        drawn!(draw::pareto(leaderboard))
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::facts::{Fact, FactKind};
+use super::verbs::is_requirement;
 use crate::text::Language;
 use crate::text::fold::fold;
 use crate::text::{number, stop, token};
@@ -273,55 +274,8 @@ fn is_postal(word: &str) -> bool {
 
 /// Words that criteria begin with, and that are no names.
 fn opens_criteria(word: &str) -> bool {
-    matches!(
-        word,
-        "answer"
-            | "response"
-            | "memo"
-            | "draft"
-            | "states"
-            | "state"
-            | "identifies"
-            | "identify"
-            | "explains"
-            | "explain"
-            | "mentions"
-            | "mention"
-            | "names"
-            | "cites"
-            | "cite"
-            | "notes"
-            | "lists"
-            | "includes"
-            | "include"
-            | "advises"
-            | "recommends"
-            | "warns"
-            | "says"
-            | "gives"
-            | "uses"
-            | "quotes"
-            | "concludes"
-            | "describes"
-            | "reponse"
-            | "indique"
-            | "mentionne"
-            | "precise"
-            | "explique"
-            | "identifie"
-            | "rappelle"
-            | "conclut"
-            | "recommande"
-            | "enonce"
-            | "signale"
-            | "propose"
-            | "contient"
-            | "note"
-            | "redige"
-            | "pass"
-            | "fail"
-            | "note."
-    )
+    is_requirement(word)
+        || matches!(word, "answer" | "response" | "memo" | "draft" | "reponse" | "note" | "redige" | "pass" | "fail")
 }
 
 pub(super) fn entities(words: &[Word<'_>], language: Language, facts: &mut BTreeSet<Fact>) {

@@ -12,6 +12,7 @@ mod proposal;
 mod reply;
 mod sign_off;
 mod split_check;
+mod verbs;
 
 pub use evidence::stands_in;
 pub use facts::{Fact, FactKind, Facts};

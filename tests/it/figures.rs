@@ -53,6 +53,20 @@ fn verdicts() -> DataFrame {
     df!("confidence" => confidence, "correct" => correct, "question_id" => questions).unwrap()
 }
 
+/// Invented systems, two of them almost on one place, one without a cost.
+fn leaderboard() -> DataFrame {
+    df!(
+        "system" => ["alder", "birch", "cedar with a long name that needs room", "dogwood", "elm"],
+        "task_pass_k" => [Some(0.62), Some(0.61), Some(0.35), Some(0.2), None],
+        "ci_low" => [Some(0.5), Some(0.48), Some(0.24), Some(0.1), None],
+        "ci_high" => [Some(0.73), Some(0.72), Some(0.47), Some(0.31), None],
+        "mean_cost_usd" => [Some(0.021), Some(0.02), Some(0.0004), None, Some(0.1)],
+        "mean_latency_ms" => [9000.0, 8700.0, 1200.0, 300.0, 400.0],
+        "pareto" => [Some(true), Some(true), Some(true), None, None],
+    )
+    .unwrap()
+}
+
 /// Every kind of figure, by name.
 fn gallery() -> Vec<(&'static str, Figure)> {
     let evaluation = evaluation();
@@ -99,6 +113,7 @@ fn gallery() -> Vec<(&'static str, Figure)> {
             Figure::curves(&recall, "k", "retriever").unwrap()
         }),
         ("distributions", Figure::distributions(&scores.replicates("system", 2000).unwrap(), "f1", "system").unwrap()),
+        ("pareto", Figure::pareto(&leaderboard()).unwrap()),
         ("calibration", Figure::calibration(&verdicts(), "confidence", "correct").unwrap()),
     ]
 }

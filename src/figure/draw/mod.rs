@@ -17,6 +17,7 @@ mod legend;
 mod means;
 mod noise;
 mod palette;
+mod pareto;
 mod precision_recall;
 
 pub(super) use bars::draw as bars;
@@ -29,6 +30,7 @@ pub(super) use forest::draw as forest;
 pub(super) use heat_map::draw as heat_map;
 pub(super) use intervals::draw as intervals;
 pub(super) use noise::draw as noise;
+pub(super) use pareto::draw as pareto;
 pub(super) use precision_recall::draw as precision_recall;
 
 /// A picture with text as text, and what it shows in words.

@@ -1,7 +1,8 @@
 //! Rules that read one criterion.
 
-use super::words::{CONJUNCTIONS, DANGLING, FIXED_PAIRS, is_opening_pronoun, is_requirement, vague};
+use super::words::{CONJUNCTIONS, DANGLING, FIXED_PAIRS, is_opening_pronoun, vague};
 use super::{Entry, Finding};
+use crate::judging::verbs::is_requirement;
 use crate::text::fold::fold;
 
 /// All findings on one criterion.

@@ -3,10 +3,16 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use frostem::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization;
+
 use super::{Terms, citation, standard};
-use crate::text::Language;
 use crate::text::fold::fold;
-use crate::text::stem::stem;
+
+/// Snowball's English stemmer (Porter 2), of which researchers know what it does.
+static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));
+/// Snowball's French stemmer. It reads accents, so they are folded after it and not before.
+static FRENCH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::French));
 
 /// Words that carry no content in a question about law. Negations are none of them: "not", "without" and "unless" turn
 /// a rule into its opposite.
@@ -43,24 +49,41 @@ const NEGATIONS: [&str; 19] = [
     "aucune", "jamais", "rien", "nul", "nulle",
 ];
 
-/// A word's stem; negations and words with an apostrophe inside stay whole.
-fn term(folded: &str, language: Language) -> String {
-    if NEGATIONS.contains(&folded) || folded.contains('\'') { folded.to_owned() } else { stem(folded, language) }
+/// Lower case with one apostrophe, accents kept and composed, as the stemmers expect them.
+fn lower(word: &str) -> String {
+    if word.is_ascii() {
+        return word.to_ascii_lowercase();
+    }
+    word.nfc()
+        .flat_map(char::to_lowercase)
+        .map(|letter| if matches!(letter, '’' | '‘' | 'ʼ' | '＇') { '\'' } else { letter })
+        .collect()
+}
+
+/// A word's stem without accents; negations and words with an apostrophe inside stay whole. Stop words are nothing.
+fn push(lower: &str, stop: &HashSet<&str>, stemmer: Stemmer, terms: &mut Terms) {
+    let folded = fold(lower);
+    if stop.contains(folded.as_str()) {
+        return;
+    }
+    if NEGATIONS.contains(&folded.as_str()) || folded.contains('\'') {
+        terms.push(&folded);
+    } else {
+        terms.push(&fold(&stemmer.stem(lower)));
+    }
 }
 
 pub(super) fn english(text: &str, terms: &mut Terms) {
     citation::each(text, &mut |citation| terms.push(citation));
     standard::words(text, &mut |word| {
-        let folded = fold(word);
-        let plain = folded.strip_suffix("'s").unwrap_or(&folded);
+        let lower = lower(word);
+        let plain = lower.strip_suffix("'s").unwrap_or(&lower);
         // "can't" and "isn't" hold a negation that the rest of the word must not hide.
         let (plain, negated) = match plain {
             "cannot" => ("can", true),
             other => other.strip_suffix("n't").map_or((other, false), |verb| (verb, true)),
         };
-        if !ENGLISH_STOP.contains(plain) {
-            terms.push(&term(plain, Language::English));
-        }
+        push(plain, &ENGLISH_STOP, *ENGLISH, terms);
         if negated {
             terms.push("not");
         }
@@ -70,8 +93,8 @@ pub(super) fn english(text: &str, terms: &mut Terms) {
 pub(super) fn french(text: &str, terms: &mut Terms) {
     citation::each(text, &mut |citation| terms.push(citation));
     standard::words(text, &mut |word| {
-        let folded = fold(word);
-        let mut rest = folded.as_str();
+        let lower = lower(word);
+        let mut rest = lower.as_str();
         while let Some((head, tail)) = rest.split_once('\'') {
             if !ELIDED.contains(&head) || tail.is_empty() {
                 break;
@@ -82,9 +105,7 @@ pub(super) fn french(text: &str, terms: &mut Terms) {
             }
             rest = tail;
         }
-        if !FRENCH_STOP.contains(rest) {
-            terms.push(&term(rest, Language::French));
-        }
+        push(rest, &FRENCH_STOP, *FRENCH, terms);
     });
 }
 
@@ -119,11 +140,21 @@ mod tests {
     #[test]
     fn accents_and_inflections_meet() {
         assert_eq!(Analyzer::LegalFr.terms("résiliation"), Analyzer::LegalFr.terms("resilier"));
+        // Decomposed accents are the same letters.
+        assert_eq!(Analyzer::LegalFr.terms("re\u{301}siliation"), Analyzer::LegalFr.terms("résiliation"));
+        assert_eq!(Analyzer::LegalFr.terms("CŒURS"), Analyzer::LegalFr.terms("coeur"));
         assert_eq!(
-            Analyzer::LegalEn.terms("The controllers' notifications"),
-            Analyzer::LegalEn.terms("controller notified")
+            Analyzer::LegalEn.terms("The controllers' processing"),
+            Analyzer::LegalEn.terms("controller processed")
         );
         assert_eq!(Analyzer::LegalEn.terms("the court’s"), Analyzer::LegalEn.terms("court"));
+    }
+
+    #[test]
+    fn stems_are_snowballs_and_are_folded_afterwards() {
+        // Folded first, "réglées" would lose its feminine plural in another place.
+        assert_eq!(Analyzer::LegalFr.terms("réglées réglé abrogés"), ["regl", "regl", "abrog"]);
+        assert_eq!(Analyzer::LegalEn.terms("obligations obliged liability"), ["oblig", "oblig", "liabil"]);
     }
 
     #[test]

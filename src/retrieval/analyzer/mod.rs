@@ -22,11 +22,11 @@ pub enum Analyzer {
     /// OpenSearch's and Lucene's `standard`: Unicode words (UAX #29) in lower case, and nothing else. Words longer
     /// than 255 UTF-16 units are split there, as Lucene does.
     OpensearchStandard,
-    /// English law: possessives cut, stop words out but negations kept, citations also whole; light stems of words without
-    /// accents.
+    /// English law: possessives cut, stop words out but negations kept, citations also whole; Snowball's stems,
+    /// folded afterwards.
     LegalEn,
-    /// French law: elisions cut at either apostrophe, stop words out but negations kept, citations also whole; light stems
-    /// of words without accents.
+    /// French law: elisions cut at either apostrophe, stop words out but negations kept, citations also whole;
+    /// Snowball's stems, folded afterwards.
     LegalFr,
 }
 
