@@ -6,6 +6,7 @@ mod acts;
 mod bad_files;
 mod bad_input;
 mod benchmarks;
+mod browser;
 mod calibration;
 mod cluster;
 mod error_pages;
