@@ -5,6 +5,7 @@ mod ablation;
 mod acts;
 mod bad_files;
 mod bad_input;
+mod bad_replies;
 mod benchmarks;
 mod browser;
 mod calibration;
