@@ -8,7 +8,8 @@ use claimlab::prelude::*;
 /// As the tape and the notebooks call it.
 pub const NAME: &str = "SmolLM2-135M";
 
-/// The model's file, where `tests/fetch-parts` put it.
+/// The model's file, where `tests/fetch-parts` put it. For the benches that share this file.
+#[allow(dead_code)]
 pub fn file() -> Option<PathBuf> {
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache/claimlab/parts"));
     let parts = std::env::var_os("CLAIMLAB_PARTS").map(PathBuf::from).or_else(home)?;
