@@ -76,11 +76,7 @@ fn chat(asked: &Value) -> Value {
     let text = messages.last().and_then(|message| message["content"].as_str()).unwrap_or_default().to_owned();
     let is_generation = messages.first().is_some_and(|message| message["role"] == "system");
     let schema = asked["response_format"].to_string();
-    let content = if schema.contains("verdicts") {
-        let numbers = (1..=5).take_while(|number| text.contains(&format!("\n{number}: ")));
-        json!({"verdicts": numbers.map(|number| json!({"claim": number, "label": verdict(&text)})).collect::<Vec<_>>()})
-            .to_string()
-    } else if schema.contains("claims") {
+    let content = if schema.contains("claims") {
         json!({"claims": [{"subject": "The register", "predicate": "is kept for", "object": "two years"}]}).to_string()
     } else if is_generation {
         // The beginning of the first passage, so that answers differ with what was found.
@@ -93,6 +89,9 @@ fn chat(asked: &Value) -> Value {
             .take(120)
             .collect();
         format!("<answer>{passage}</answer>")
+    } else if text.contains("<claims>") || text.contains("<affirmations>") {
+        let numbers = (1..=5).take_while(|number| text.contains(&format!("\n{number}: ")));
+        numbers.map(|number| format!("{number}: {}\n", verdict(&text))).collect()
     } else {
         verdict(&text).to_owned()
     };
