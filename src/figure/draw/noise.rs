@@ -98,7 +98,8 @@ fn bar(canvas: &Canvas<'_>, scale: &Scale, top: f64, name: &str, found: &[Mean])
     let mut from = 0.0;
     let mut places = Vec::new();
     for (part, color) in parts.into_iter().zip(colors()) {
-        let (a, b) = (scale.at(from), scale.at((from + part).min(1.0)));
+        // Published shares may sum to more than the whole: what is beyond it has no room.
+        let (a, b) = (scale.at(from.min(1.0)), scale.at((from + part).min(1.0)));
         places.push((a, b));
         canvas.rect((a, y), (b - a, BAR), color)?;
         let text = format!("{:.0}", part * 100.0);
