@@ -95,7 +95,7 @@ fn bar(canvas: &Canvas<'_>, scale: &Scale, top: f64, name: &str, found: &[Mean])
     };
     let y = top + 20.5 * POINT;
     let parts = [own, (precision - own).max(0.0), relevant, irrelevant, invented];
-    let mut from = 0.0;
+    let mut from: f64 = 0.0;
     let mut places = Vec::new();
     for (part, color) in parts.into_iter().zip(colors()) {
         // Published shares may sum to more than the whole: what is beyond it has no room.
