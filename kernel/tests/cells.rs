@@ -1,6 +1,8 @@
 //! Cells through the real kernel: over the wire protocol, and headless.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
+#[path = "cells/full.rs"]
+mod full;
 #[path = "cells/headless.rs"]
 mod headless;
 #[path = "cells/jupyter.rs"]

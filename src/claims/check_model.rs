@@ -42,13 +42,11 @@ impl ModelChecker {
 
     fn prompt(&self, group: &Group<'_>) -> Prompt {
         let tokens = self.tokens(group.claims.len());
-        match group.claims {
-            [claim] => Prompt::new(prompts::single(group.request, claim, self.rationale)).max_tokens(tokens),
-            claims => {
-                let (text, schema) = prompts::joint(group.request, claims, self.rationale);
-                Prompt::new(text).schema(schema).max_tokens(tokens)
-            }
-        }
+        let text = match group.claims {
+            [claim] => prompts::single(group.request, claim, self.rationale),
+            claims => prompts::joint(group.request, claims, self.rationale),
+        };
+        Prompt::new(text).max_tokens(tokens)
     }
 
     /// Asks about every group; claims without a verdict come back as the reason why.

@@ -9,7 +9,7 @@ use super::{Passage, Request, Statement};
 use crate::text::Language;
 
 /// Changed with any word of a prompt: part of what identifies a result.
-pub(super) const VERSION: &str = "2026-11";
+pub(super) const VERSION: &str = "2026-11.2";
 
 /// A block of data between marks that the data do not contain.
 fn block(name: &str, text: &str) -> String {
@@ -125,8 +125,9 @@ const CHECK_FR: &str = "Décide pour chaque affirmation ce que le texte de réf�
 Ne te sers que de la référence, non de ce que tu sais du droit. Un autre nombre, délai, personne, condition ou article \
 est une différence. La question montre seulement de quoi parlent les affirmations.\n";
 
-/// The request to check numbered claims, and the schema for its reply.
-pub(super) fn joint(request: &Request, claims: &[Statement], rationale: bool) -> (String, Value) {
+/// The request to check numbered claims. Lines are asked for without a schema, since servers that know none would otherwise
+/// refuse or ignore it; [`read_numbered_labels`](super::read_numbered_labels) reads JSON as well.
+pub(super) fn joint(request: &Request, claims: &[Statement], rationale: bool) -> String {
     let french = request.language == Language::French;
     let task = if french { CHECK_FR } else { CHECK_EN };
     let shape = match (rationale, french) {
@@ -153,19 +154,7 @@ pub(super) fn joint(request: &Request, claims: &[Statement], rationale: bool) ->
     let data = question(request.question.as_deref())
         + &block(if french { "référence" } else { "reference" }, &request.premise)
         + &block(if french { "affirmations" } else { "claims" }, &lines.join("\n"));
-    (format!("{task}\n{shape}\n\n{data}"), joint_schema(rationale))
-}
-
-fn joint_schema(rationale: bool) -> Value {
-    let mut verdict = json!({"type": "object", "additionalProperties": false, "required": ["claim", "label"],
-        "properties": {"claim": {"type": "integer"},
-            "label": {"type": "string", "enum": ["entailment", "neutral", "contradiction"]}}});
-    if rationale {
-        verdict["required"] = json!(["claim", "label", "reason"]);
-        verdict["properties"]["reason"] = json!({"type": "string"});
-    }
-    json!({"type": "object", "required": ["verdicts"], "additionalProperties": false,
-        "properties": {"verdicts": {"type": "array", "items": verdict}}})
+    format!("{task}\n{shape}\n\n{data}")
 }
 
 /// The request to check one claim.
@@ -207,12 +196,11 @@ mod tests {
                 claims: vec![Statement::sentence("{premise} [QUESTION]")],
                 language,
             };
-            let (prompt, schema) = joint(&request, &request.claims, true);
+            let prompt = joint(&request, &request.claims, true);
             for text in ["entailment", "neutral", "contradiction", "{question} [CLAIMS]", "[REFERENCE] {claims}"] {
                 assert!(prompt.contains(text), "{text} in {prompt}");
             }
             assert_eq!(prompt.matches("{premise} [QUESTION]").count(), 1);
-            assert!(schema.to_string().contains("reason"));
             assert!(single(&request, &request.claims[0], false).contains("{premise} [QUESTION]"));
         }
     }

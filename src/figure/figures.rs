@@ -65,10 +65,12 @@ impl Figure {
     }
 
     /// A heat map of means, for example persona × category of one metric, or metric × system. Every cell says its
-    /// mean and the number of values behind it; cells with fewer than [`FEW`](super::FEW) are grey.
+    /// mean and the number of values behind it; cells with fewer than [`FEW`](super::FEW) are grey. Columns that do not
+    /// fit in 85 mm are drawn over both columns of a paper (175 mm).
     ///
     /// # Errors
-    /// As [`Figure::intervals`]; when neither axis is `metric` and the summary holds several metrics.
+    /// As [`Figure::intervals`]; when neither axis is `metric` and the summary holds several metrics; when the columns do
+    /// not fit in 175 mm either.
     pub fn heat_map(summary: &Summary, rows: &str, columns: &str) -> Result<Self> {
         drawn!(draw::heat_map(summary, rows, columns))
     }

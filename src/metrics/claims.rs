@@ -151,8 +151,20 @@ impl fmt::Display for Reason {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn score(labels: &LabelMatrices, mode: Mode) -> Result<[(Metric, Outcome); 11], ShapeError> {
+    score_with(&mut Scratch::default(), labels, mode)
+}
+
+/// The memory that one answer after another is scored in.
+type Scratch = (Labels, Facts);
+
+fn score_with(
+    (bytes, facts): &mut Scratch,
+    labels: &LabelMatrices,
+    mode: Mode,
+) -> Result<[(Metric, Outcome); 11], ShapeError> {
     labels.validate()?;
-    Ok(score_labels(&Labels::of(labels).view(), mode))
+    bytes.read(labels);
+    Ok(score_labels(&bytes.view(), facts, mode))
 }
 
 /// [`score`] for many answers, on all cores, in the same order.
@@ -160,33 +172,34 @@ pub fn score(labels: &LabelMatrices, mode: Mode) -> Result<[(Metric, Outcome); 1
 /// # Errors
 /// The first misshapen one's place and what is wrong with it.
 pub fn score_all(labels: &[LabelMatrices], mode: Mode) -> Result<Vec<[(Metric, Outcome); 11]>> {
-    let one = |(place, labels): (usize, &LabelMatrices)| {
-        score(labels, mode).map_err(|error| Error::input(format!("answer {place} (from 0): {error}")))
+    let one = |scratch: &mut Scratch, (place, labels): (usize, &LabelMatrices)| {
+        score_with(scratch, labels, mode).map_err(|error| Error::input(format!("answer {place} (from 0): {error}")))
     };
-    labels.par_iter().enumerate().map(one).collect()
+    labels.par_iter().enumerate().map_init(Scratch::default, one).collect()
 }
 
 /// The eleven metrics of matrices whose shape is known to be right.
-pub(super) fn score_labels(labels: &View<'_>, mode: Mode) -> [(Metric, Outcome); 11] {
-    let facts = Facts::new(labels, mode);
-    Metric::ALL.map(|metric| (metric, outcome(labels, &facts, metric, mode)))
+pub(super) fn score_labels(labels: &View<'_>, facts: &mut Facts, mode: Mode) -> [(Metric, Outcome); 11] {
+    facts.read(labels, mode);
+    Metric::ALL.map(|metric| (metric, outcome(facts, metric, mode)))
 }
 
 impl Metric {
     /// This metric of one answer; [`score`] computes all eleven at once.
     pub fn of(self, labels: &LabelMatrices, mode: Mode) -> Result<Outcome, ShapeError> {
         labels.validate()?;
-        let labels = Labels::of(labels);
-        let view = labels.view();
-        Ok(outcome(&view, &Facts::new(&view, mode), self, mode))
+        let (mut bytes, mut facts) = Scratch::default();
+        bytes.read(labels);
+        facts.read(&bytes.view(), mode);
+        Ok(outcome(&facts, self, mode))
     }
 }
 
-fn outcome(labels: &View<'_>, facts: &Facts, metric: Metric, mode: Mode) -> Outcome {
+fn outcome(facts: &Facts, metric: Metric, mode: Mode) -> Outcome {
     if mode == Mode::Strict {
         return facts.outcome(metric);
     }
-    if metric.needs().iter().any(|&direction| labels.has_unknown(direction)) {
+    if metric.needs().iter().any(|&direction| facts.has_failed(direction)) {
         return Outcome::Failed;
     }
     if facts.n_chunks == 0 && matches!(metric, Metric::Hallucination | Metric::SelfKnowledge) {

@@ -47,16 +47,21 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    pub fn of(matrices: &LabelMatrices) -> Self {
-        let list = |labels: &[Option<Label>]| labels.iter().copied().map(code).collect();
-        let grid = |rows: &[Vec<Option<Label>>]| rows.iter().flatten().copied().map(code).collect();
-        Self {
-            response_vs_reference: list(&matrices.response_vs_reference),
-            reference_vs_response: list(&matrices.reference_vs_response),
-            response_vs_chunks: grid(&matrices.response_vs_chunks),
-            reference_vs_chunks: grid(&matrices.reference_vs_chunks),
-            n_chunks: matrices.n_chunks,
-        }
+    /// Takes the place of what was read before, in the same memory.
+    pub fn read(&mut self, matrices: &LabelMatrices) {
+        let list = |into: &mut Vec<u8>, labels: &[Option<Label>]| {
+            into.clear();
+            into.extend(labels.iter().copied().map(code));
+        };
+        let grid = |into: &mut Vec<u8>, rows: &[Vec<Option<Label>>]| {
+            into.clear();
+            rows.iter().for_each(|row| into.extend(row.iter().copied().map(code)));
+        };
+        list(&mut self.response_vs_reference, &matrices.response_vs_reference);
+        list(&mut self.reference_vs_response, &matrices.reference_vs_response);
+        grid(&mut self.response_vs_chunks, &matrices.response_vs_chunks);
+        grid(&mut self.reference_vs_chunks, &matrices.reference_vs_chunks);
+        self.n_chunks = matrices.n_chunks;
     }
 
     pub fn view(&self) -> View<'_> {
@@ -81,18 +86,6 @@ pub(super) struct View<'a> {
 }
 
 impl View<'_> {
-    /// Whether any check of this direction failed.
-    pub fn has_unknown(&self, direction: Direction) -> bool {
-        let codes = match direction {
-            Direction::ResponseVsReference => self.response_vs_reference,
-            Direction::ReferenceVsResponse => self.reference_vs_response,
-            Direction::ResponseVsChunks => self.response_vs_chunks,
-            Direction::ReferenceVsChunks => self.reference_vs_chunks,
-            Direction::ClaimVsContextUnit => &[],
-        };
-        codes.iter().any(|code| label(*code).is_none())
-    }
-
     /// The matrices as the public type has them.
     pub fn to_matrices(self) -> LabelMatrices {
         let list = |codes: &[u8]| codes.iter().copied().map(label).collect::<Vec<_>>();
@@ -142,7 +135,9 @@ fn any_both(one: &[Mask], other: impl Iterator<Item = Mask>) -> Truth {
     if possible == 0 { Some(false) } else { None }
 }
 
-/// What the matrices say of each claim and chunk.
+/// What the matrices say of each claim and chunk. One is read into for answer after answer, so that nothing is allocated
+/// anew.
+#[derive(Debug, Default)]
 pub(super) struct Facts {
     pub n_chunks: usize,
     /// Of each response claim: entailed by the reference answer?
@@ -159,49 +154,71 @@ pub(super) struct Facts {
     recalled: Vec<Truth>,
     /// Of each chunk: does it entail some reference claim?
     relevant: Vec<Truth>,
+    /// The same as bits, 64 chunks each.
+    relevant_words: Vec<Mask>,
+    /// The row of chunks of the claim at hand.
+    row: Vec<Mask>,
+    /// Of each direction: did any check fail?
+    failed: [bool; 5],
+}
+
+/// Fills a list anew.
+fn set(list: &mut Vec<Truth>, values: impl Iterator<Item = Truth>) {
+    list.clear();
+    list.extend(values);
+}
+
+/// Whether any of these checks failed.
+fn any_failed(codes: &[u8]) -> bool {
+    // Without a way out halfway, so that many bytes are compared at a time.
+    codes.iter().fold(false, |any, code| any | !(1..=3).contains(code))
 }
 
 impl Facts {
-    pub fn new(labels: &View<'_>, mode: Mode) -> Facts {
+    /// Takes the place of what was read before.
+    pub fn read(&mut self, labels: &View<'_>, mode: Mode) {
         let k = labels.n_chunks;
         let words = k.div_ceil(64);
         let every = |word: usize| if (word + 1) * 64 <= k { u64::MAX } else { (1 << (k - word * 64)) - 1 };
-        let all: Vec<Mask> = (0..words).map(|word| Mask { yes: every(word), unknown: 0 }).collect();
-        let mut row = vec![Mask::default(); words];
+        let all = || (0..words).map(|word| Mask { yes: every(word), unknown: 0 });
+        let Self { correct, faithful, from_relevant, from_irrelevant, stated, recalled, relevant, .. } = self;
+        let (row, relevant_words) = (&mut self.row, &mut self.relevant_words);
+        self.n_chunks = k;
+        for masks in [&mut *row, &mut *relevant_words] {
+            masks.clear();
+            masks.resize(words, Mask::default());
+        }
 
-        let mut relevant = vec![Mask::default(); words];
-        let mut recalled = Vec::with_capacity(labels.reference_vs_response.len());
+        recalled.clear();
         for claim in 0..labels.reference_vs_response.len() {
-            masks(&labels.reference_vs_chunks[claim * k..(claim + 1) * k], &mut row);
-            recalled.push(any_both(&row, all.iter().copied()));
-            for (sum, word) in relevant.iter_mut().zip(&row) {
+            masks(&labels.reference_vs_chunks[claim * k..(claim + 1) * k], row);
+            recalled.push(any_both(row, all()));
+            for (sum, word) in relevant_words.iter_mut().zip(&*row) {
                 sum.yes |= word.yes;
                 sum.unknown |= word.unknown;
             }
         }
-        relevant.iter_mut().for_each(|word| word.unknown &= !word.yes);
+        relevant_words.iter_mut().for_each(|word| word.unknown &= !word.yes);
 
         let n_response = labels.response_vs_reference.len();
-        let mut faithful = Vec::with_capacity(n_response);
-        let mut from_relevant = Vec::with_capacity(n_response);
-        let mut from_irrelevant = Vec::with_capacity(n_response);
+        [&mut *faithful, &mut *from_relevant, &mut *from_irrelevant].into_iter().for_each(Vec::clear);
         for claim in 0..n_response {
-            masks(&labels.response_vs_chunks[claim * k..(claim + 1) * k], &mut row);
-            faithful.push(any_both(&row, all.iter().copied()));
-            let in_relevant = any_both(&row, relevant.iter().copied());
-            let irrelevant = relevant
+            masks(&labels.response_vs_chunks[claim * k..(claim + 1) * k], row);
+            faithful.push(any_both(row, all()));
+            let in_relevant = any_both(row, relevant_words.iter().copied());
+            let irrelevant = relevant_words
                 .iter()
                 .enumerate()
                 .map(|(word, mask)| Mask { yes: every(word) & !mask.yes & !mask.unknown, unknown: mask.unknown });
-            let in_irrelevant = any_both(&row, irrelevant);
+            let in_irrelevant = any_both(row, irrelevant);
             from_relevant.push(in_relevant);
             from_irrelevant.push(and(in_irrelevant, not(in_relevant)));
         }
         // A response without claims states no reference claim, whatever a checker makes of its text.
         let says_nothing = mode == Mode::Strict && n_response == 0;
-        let stated = |code: &u8| if says_nothing { Some(false) } else { entailed(*code) };
+        let stated_claim = |code: &u8| if says_nothing { Some(false) } else { entailed(*code) };
         let relevant_chunk = |chunk: usize| {
-            let (mask, bit) = (relevant[chunk / 64], 1 << (chunk % 64));
+            let (mask, bit) = (relevant_words[chunk / 64], 1 << (chunk % 64));
             if mask.yes & bit != 0 {
                 Some(true)
             } else if mask.unknown & bit != 0 {
@@ -210,16 +227,24 @@ impl Facts {
                 Some(false)
             }
         };
-        Facts {
-            n_chunks: k,
-            correct: labels.response_vs_reference.iter().copied().map(entailed).collect(),
-            faithful,
-            from_relevant,
-            from_irrelevant,
-            stated: labels.reference_vs_response.iter().map(stated).collect(),
-            recalled,
-            relevant: (0..k).map(relevant_chunk).collect(),
+        set(correct, labels.response_vs_reference.iter().copied().map(entailed));
+        set(stated, labels.reference_vs_response.iter().map(stated_claim));
+        set(relevant, (0..k).map(relevant_chunk));
+        for direction in Direction::OF_METRICS {
+            let codes = match direction {
+                Direction::ResponseVsReference => labels.response_vs_reference,
+                Direction::ReferenceVsResponse => labels.reference_vs_response,
+                Direction::ResponseVsChunks => labels.response_vs_chunks,
+                Direction::ReferenceVsChunks => labels.reference_vs_chunks,
+                Direction::ClaimVsContextUnit => &[],
+            };
+            self.failed[direction as usize] = any_failed(codes);
         }
+    }
+
+    /// Whether any check of this direction failed.
+    pub fn has_failed(&self, direction: Direction) -> bool {
+        self.failed[direction as usize]
     }
 
     pub fn outcome(&self, metric: Metric) -> Outcome {

@@ -1,6 +1,7 @@
 use polars::prelude::*;
 
 use super::*;
+use crate::table::texts;
 
 /// One question, one retriever with two chunks, one system, two response claims and one reference claim.
 struct Run {
@@ -96,7 +97,22 @@ fn rows_in_any_order_give_the_matrices() {
         matrices_of_run(&run.found, &run.run, (&run.reference, &run.response), &run.checks).unwrap()[0].3.clone()
     };
     assert_eq!(matrices(&run), expected);
-    run.checks = Checks::new(run.checks.frame().reverse()).unwrap();
+    let backwards = run.checks.frame().reverse();
+    run.checks = Checks::new(backwards.clone()).unwrap();
+    assert_eq!(matrices(&run), expected);
+    // A table that came together from batches, and one whose response claims are known by their ids alone.
+    let mut batches = backwards.slice(0, 2);
+    for row in 2..9 {
+        batches.vstack_mut(&backwards.slice(row, 1)).unwrap();
+    }
+    assert_eq!(batches.column("label").unwrap().n_chunks(), 8);
+    run.checks = Checks::new(batches.clone()).unwrap();
+    assert_eq!(matrices(&run), expected);
+    let direction = texts(&batches, "direction").unwrap();
+    let systems: Vec<Option<&str>> =
+        direction.iter().map(|name| (name.as_deref() == Some("reference_vs_response")).then_some("s")).collect();
+    batches.with_column(Series::new("system".into(), systems).into()).unwrap();
+    run.checks = Checks::new(batches).unwrap();
     assert_eq!(matrices(&run), expected);
     assert_eq!(run.failed(), [""; 0]);
     assert_eq!(run.outcomes()[0], (Some(0.5), None));
@@ -177,4 +193,45 @@ fn a_missing_check_is_unknown_and_checks_of_others_are_left_aside() {
     assert!(!run.failed().contains(&"recall"));
     run.response = claims(&["r0"], "response", Some("s"), &[Some("r")]);
     assert!(!run.failed().contains(&"precision"));
+}
+
+#[test]
+fn a_response_of_many_claims_finds_each_of_them_in_any_order() {
+    let mut run = example();
+    let n = 150;
+    let ids: Vec<String> = (0..n).map(|claim| format!("claim {claim}")).collect();
+    let names: Vec<&str> = ids.iter().map(String::as_str).collect();
+    run.response = claims(&names, "response", Some("s"), &vec![Some("r"); n]);
+    // Every seventh one after the other, so that no neighbour is the next row's claim.
+    let order: Vec<usize> = (0..n).map(|row| row * 7 % n).collect();
+    let label = |claim: usize| if claim % 3 == 0 { "entailment" } else { "neutral" };
+    let checks = df!(
+        "checker" => vec!["c"; n], "direction" => vec!["response_vs_reference"; n], "question_id" => vec!["q"; n],
+        "claim_id" => order.iter().map(|claim| names[*claim]).collect::<Vec<_>>(), "system" => vec!["s"; n],
+        "attempt" => vec![1_i64; n], "retriever" => vec![None::<&str>; n], "chunk_id" => vec![None::<&str>; n],
+        "label" => order.iter().map(|claim| label(*claim)).collect::<Vec<_>>(), "failure" => vec![None::<&str>; n],
+    );
+    run.checks = Checks::new(checks.unwrap()).unwrap();
+    let claims = (&run.reference, &run.response);
+    let matrices = matrices_of_run(&run.found, &run.run, claims, &run.checks).unwrap()[0].3.clone();
+    let found: Vec<&str> = matrices.response_vs_reference.iter().map(|label| label.unwrap().as_str()).collect();
+    assert_eq!(found, (0..n).map(label).collect::<Vec<_>>());
+}
+
+#[test]
+fn scores_carry_what_is_known_of_their_question_and_nothing_of_an_unknown_one() {
+    let mut run = example();
+    run.questions = QaPairs::new(
+        df!("question_id" => ["p", "q"], "question" => ["?", "?"], "reference_answer" => ["a", "a"],
+            "language" => [Some("fr"), Some("en")], "persona" => [None::<&str>; 2], "context_unit" => ["u", "u"])
+        .unwrap(),
+    )
+    .unwrap();
+    let column = |run: &Run, name: &str| texts(run.score().unwrap().frame(), name).unwrap()[10].clone();
+    assert_eq!(column(&run, "language").as_deref(), Some("en"));
+    assert_eq!(column(&run, "persona"), None);
+    assert_eq!(column(&run, "unit").as_deref(), Some("p"), "the first question with this passage");
+    assert_eq!(column(&run, "metric").as_deref(), Some("faithfulness"));
+    run.questions = QaPairs::new(run.questions.frame().head(Some(1))).unwrap();
+    assert_eq!((column(&run, "language"), column(&run, "unit")), (None, None));
 }

@@ -60,10 +60,12 @@ mod from_tables;
 mod matrix;
 mod metric;
 mod overlap;
+mod placed;
 mod places;
 mod ragchecker;
 mod ranking;
 mod ranking_truth;
+mod texts;
 mod truth;
 
 pub use aggregate::{pairwise_sum, percent};

@@ -223,13 +223,14 @@ impl PaperTable {
         text
     }
 
-    /// The table as a LaTeX `table*`; needs the packages `booktabs` and `xcolor`.
+    /// The table as a LaTeX `table*`; needs the packages `booktabs`, `graphicx` and `xcolor`. A table that is wider than the
+    /// page's text is scaled down to it.
     #[must_use]
     pub fn latex(&self) -> String {
         let rules: String = (0..self.heads.len()).map(|place| if place < self.texts { 'l' } else { 'r' }).collect();
         let mut text = format!(
-            "% \\usepackage{{booktabs,xcolor}}\n\\begin{{table*}}\n\\centering\\footnotesize\n\
-             \\setlength{{\\tabcolsep}}{{3pt}}\n\\caption{{{}}}\n\\begin{{tabular}}{{{rules}}}\n\
+            "% \\usepackage{{booktabs,graphicx,xcolor}}\n\\begin{{table*}}\n\\centering\\footnotesize\n\
+             \\setlength{{\\tabcolsep}}{{3pt}}\n\\caption{{{}}}\n\\sbox0{{%\n\\begin{{tabular}}{{{rules}}}\n\
              \\toprule\n",
             latex(&self.caption)
         );
@@ -257,7 +258,8 @@ impl PaperTable {
                 Row::Cells(cells) => text += &latex_row(cells),
             }
         }
-        text += "\\bottomrule\n\\end{tabular}\n";
+        text += "\\bottomrule\n\\end{tabular}}%\n\
+                 \\ifdim\\wd0>\\textwidth\\resizebox{\\textwidth}{!}{\\usebox0}\\else\\usebox0\\fi\n";
         if !self.notes.is_empty() {
             text += "\\par\\medskip\n\\begin{minipage}{\\linewidth}\\scriptsize\\raggedright\n";
             for (place, note) in self.notes.iter().enumerate() {

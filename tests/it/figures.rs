@@ -268,6 +268,35 @@ fn claim_recall_grows_with_k_and_ends_at_the_metric() {
 }
 
 #[test]
+fn the_latex_of_tables_2_and_3_compiles_and_fits_the_page() {
+    let test = "the_latex_of_tables_2_and_3_compiles_and_fits_the_page";
+    if std::process::Command::new("pdflatex").arg("--version").output().is_err() {
+        return crate::skip(test, "there is no pdflatex (Debian: texlive-latex-recommended)", true);
+    }
+    let (claims, checks) = checked();
+    let tables = [table_2(&evaluation().scores()).unwrap(), table_3(&claims, &checks).unwrap()];
+    for (place, table) in tables.iter().enumerate() {
+        for (columns, margin) in [("twocolumn", "2cm"), ("onecolumn", "4cm")] {
+            let folder = tempfile::tempdir().unwrap();
+            let document = format!(
+                "\\documentclass[{columns}]{{article}}\n\\usepackage{{booktabs,graphicx,xcolor}}\n\
+                 \\usepackage[margin={margin}]{{geometry}}\n\\begin{{document}}\nText.\n{}\\end{{document}}\n",
+                table.latex()
+            );
+            std::fs::write(folder.path().join("table.tex"), document).unwrap();
+            let output = std::process::Command::new("pdflatex")
+                .args(["-interaction=nonstopmode", "-halt-on-error", "table.tex"])
+                .current_dir(folder.path())
+                .output()
+                .unwrap();
+            let told = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success(), "table {}: {told}", place + 2);
+            assert!(!told.contains("Overfull"), "table {} in {columns}: {told}", place + 2);
+        }
+    }
+}
+
+#[test]
 fn table_2_and_table_3_of_the_sample_come_in_all_forms() {
     let (claims, checks) = checked();
     let tables = [table_2(&evaluation().scores()).unwrap(), table_3(&claims, &checks).unwrap()];

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 type Script = dyn Fn(&str, usize) -> Result<(String, Finish)> + Send + Sync;
 
 /// A double that answers by a function of the prompt's text and the number of the call, and remembers the prompts.
-struct Double {
+pub struct Double {
     script: Box<Script>,
-    asked: Mutex<Vec<Prompt>>,
+    pub asked: Mutex<Vec<Prompt>>,
 }
 
 impl std::fmt::Debug for Double {
@@ -49,22 +49,22 @@ impl Generate for Double {
     }
 }
 
-fn model(
+pub fn model(
     script: impl Fn(&str, usize) -> Result<(String, Finish)> + Send + Sync + 'static,
 ) -> (LanguageModel, Arc<Double>) {
     let double = Arc::new(Double { script: Box::new(script), asked: Mutex::default() });
     (LanguageModel::new("double", double.clone()), double)
 }
 
-fn says(text: &'static str) -> impl Fn(&str, usize) -> Result<(String, Finish)> + Send + Sync + 'static {
+pub fn says(text: &'static str) -> impl Fn(&str, usize) -> Result<(String, Finish)> + Send + Sync + 'static {
     move |_, _| Ok((text.to_owned(), Finish::Stop))
 }
 
-fn passage(text: &str, language: Language) -> Passage {
+pub fn passage(text: &str, language: Language) -> Passage {
     Passage { question: Some("Q?".to_owned()), text: text.to_owned(), language }
 }
 
-fn request(premise: &str, claims: &[&str]) -> Request {
+pub fn request(premise: &str, claims: &[&str]) -> Request {
     Request {
         question: Some("Which notice period?".to_owned()),
         premise: premise.into(),
@@ -73,7 +73,7 @@ fn request(premise: &str, claims: &[&str]) -> Request {
     }
 }
 
-fn labels(found: &[Vec<Finding>]) -> Vec<Option<&'static str>> {
+pub fn labels(found: &[Vec<Finding>]) -> Vec<Option<&'static str>> {
     found.iter().flatten().map(|finding| finding.label.as_ref().ok().map(|label| label.as_str())).collect()
 }
 

@@ -1,4 +1,5 @@
-"""JupyterLab in a real browser: a notebook is opened and run, a bar moves, a long cell is interrupted, variables live.
+"""JupyterLab in a real browser: a notebook is opened and run, a bar moves, a long cell is interrupted, variables live, the
+filters of an error page filter.
 
     python lab.py KERNEL_BINARY FOLDER CHROMIUM
 
@@ -20,6 +21,9 @@ CELLS = [
     'let progress = claimlab::signal::Progress::new("Counting", 100);\nfor _ in 0..100 { claimlab::signal::check("nothing is kept")?; '
     "std::thread::sleep(std::time::Duration::from_millis(300)); progress.advance(1); }",
     "table.height() + 40",
+    "let lab = Lab::open()?;\nlet sample = lab.sample()?;\nlet bm25 = Retriever::bm25(&sample.chunks(&Chunking::tokens(150, 30)?)?)?;\n"
+    "let evaluation = lab.evaluate(&sample, &[System::new(&bm25, &Generator::extractive())], 5)?;\n"
+    'evaluation.browse(Metric::F1, &["BM25 + Extractive"], 78)?',
 ]
 
 
@@ -107,6 +111,17 @@ def main():
             wait_for("a result after the interrupt", 60, lambda: "42" in " ".join(output(page, 2).all_inner_texts()))
             page.screenshot(path=os.path.join(FOLDER, "4-alive.png"))
             print("ok  a long cell is interrupted and its variables are alive", flush=True)
+
+            page.locator(".jp-CodeCell").nth(3).locator(".cm-content").click()
+            page.keyboard.press("Shift+Enter")
+            shown = lambda: page.evaluate(
+                "[...document.querySelectorAll('.jp-CodeCell .claimlab .case')].filter(one => one.getBoundingClientRect().height).length")
+            wait_for("an error page", 180, lambda: shown() == 78, page)
+            french = page.locator(".claimlab .bar label").filter(has_text=re.compile(r"^French \(40\)$"))
+            french.click()
+            wait_for("the filter's effect", 10, lambda: shown() == 40, page)
+            page.screenshot(path=os.path.join(FOLDER, "5-page.png"))
+            print("ok  the filters of an error page work in JupyterLab", flush=True)
             browser.close()
     finally:
         server.terminate()

@@ -59,7 +59,8 @@ pub(super) fn below(
     }
     let (from, to) = (f64::from(scale.places.0), f64::from(scale.places.1));
     canvas.line((from, bottom), (to, bottom), INK, HAIR)?;
-    canvas.text(((from + to) / 2.0, bottom + 13.0 * POINT), title, Words::center().color(SOFT))
+    let words = Words::center().color(SOFT);
+    canvas.text(((from + to) / 2.0, bottom + 13.0 * POINT), &words.fit(title, (to - from).abs()), words)
 }
 
 /// Horizontal grid lines with numbers to the left.
@@ -79,7 +80,8 @@ pub(super) fn beside(
     }
     let (from, to) = (f64::from(scale.places.0), f64::from(scale.places.1));
     canvas.line((left, from), (left, to), INK, HAIR)?;
-    canvas.upwards((left - 17.0 * POINT, (from + to) / 2.0), title, Words::center().color(SOFT))
+    let words = Words::center().color(SOFT);
+    canvas.upwards((left - 17.0 * POINT, (from + to) / 2.0), &words.fit(title, (to - from).abs()), words)
 }
 
 /// The room under a chart that numbers and title take.

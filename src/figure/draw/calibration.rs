@@ -80,9 +80,9 @@ pub(in crate::figure) fn draw(frame: &DataFrame, confidence: &str, correct: &str
             short(verdicts.brier),
             verdicts.n
         );
-        canvas.text((left + 4.0 * POINT, TOP + 6.0 * POINT), &told, words)?;
+        canvas.text((left + 4.0 * POINT, TOP + 6.0 * POINT), &words.fit(&told, SIDE - 6.0 * POINT), words)?;
         let without = if verdicts.left_out > 0 {
-            format!(" {} rows without confidence or outcome left out.", verdicts.left_out)
+            format!(" {} rows lack one of the two.", verdicts.left_out)
         } else {
             String::new()
         };

@@ -28,14 +28,18 @@ pub(in crate::figure) fn draw(frame: &DataFrame, truth: &str, found: &str) -> Dr
     let failed: usize = counts.table.iter().map(|row| row[size]).sum();
     let columns = size + usize::from(failed > 0);
     let names: Vec<String> = counts.labels.iter().map(|name| means::spelled(name)).collect();
+    // "precision" stands in the same column as the names.
+    let least = Words::right().small().width("precision");
     let labels =
-        names.iter().map(|name| Words::right().width(name)).fold(0.0, f64::max).min(70.0 * POINT) + 17.0 * POINT;
+        names.iter().map(|name| Words::right().width(name)).fold(least, f64::max).min(70.0 * POINT) + 17.0 * POINT;
     let wide = ((COLUMN - labels - POINT) / (columns + 1) as f64).min(46.0 * POINT);
     let bottom = TOP + CELL * size as f64;
     let svg = canvas::paint(COLUMN, bottom + CELL * 0.8 + 4.0 * POINT, |canvas| {
         let soft = Words::center().small().color(SOFT);
-        canvas.text((labels + wide * columns as f64 / 2.0, 6.0 * POINT), &means::spelled(found), soft.bold())?;
-        canvas.upwards((6.0 * POINT, (TOP + bottom) / 2.0), &means::spelled(truth), soft.bold())?;
+        let across = soft.bold().fit(&means::spelled(found), wide * columns as f64);
+        canvas.text((labels + wide * columns as f64 / 2.0, 6.0 * POINT), &across, soft.bold())?;
+        let up = soft.bold().fit(&means::spelled(truth), bottom - TOP);
+        canvas.upwards((6.0 * POINT, (TOP + bottom) / 2.0), &up, soft.bold())?;
         for column in 0..columns {
             let x = labels + wide * (column as f64 + 0.5);
             let name = names.get(column).map_or(FAILED, String::as_str);

@@ -2,7 +2,7 @@
 
 use super::Drawn;
 use super::axis::{self, BELOW, BESIDE, SHARES, Scale};
-use super::canvas::{self, COLUMN, LINE, POINT};
+use super::canvas::{self, COLUMN, LINE, POINT, Words};
 use super::legend::{Key, Legend};
 use super::means;
 use super::palette;
@@ -58,7 +58,9 @@ pub(in crate::figure) fn draw(summary: &Summary, x: &str, color: &str) -> Drawn 
         .map(|(place, (name, _))| (Key::Line(place, palette::color(place)), means::shown(color, name)))
         .collect();
     let legend = Legend::new(&entries, 2.0 * POINT, COLUMN);
-    let (left, right, bottom) = (BESIDE, COLUMN - 6.0 * POINT, TOP + HIGH);
+    // Half of the last number stands right of the chart.
+    let beyond = Words::center().small().width(&axis::plain(last)) / 2.0 + POINT;
+    let (left, right, bottom) = (BESIDE, COLUMN - beyond.max(6.0 * POINT), TOP + HIGH);
     let svg = canvas::paint(COLUMN, bottom + BELOW + legend.height + POINT, |canvas| {
         let across = Scale::new((first, last), (left + 4.0 * POINT, right));
         let up = Scale::new((0.0, 1.0), (bottom, TOP));

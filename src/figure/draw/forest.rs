@@ -37,7 +37,7 @@ pub(in crate::figure) fn draw(scores: &Scores, metric: Metric, slices: &[&str]) 
     let height_of = |line: &Line| if matches!(line, Line::Heading(_)) { heading } else { row };
     let high: f64 = lines.iter().map(height_of).sum();
     let labels = labels_width(&lines);
-    let (counts, numbers) = (18.0 * POINT, if alone { 52.0 * POINT } else { 0.0 });
+    let (counts, numbers) = (counts_width(&lines), if alone { 52.0 * POINT } else { 0.0 });
     let (left, right) = (labels + 4.0 * POINT, COLUMN - counts - numbers - 4.0 * POINT);
     let entries: Vec<(Key, String)> = systems
         .iter()
@@ -62,7 +62,8 @@ pub(in crate::figure) fn draw(scores: &Scores, metric: Metric, slices: &[&str]) 
             y += height_of(line);
             let (name, is_all, means) = match line {
                 Line::Heading(name) => {
-                    canvas.text((2.0 * POINT, middle + POINT), name, Words::left().small().bold().color(SOFT))?;
+                    let words = Words::left().small().bold().color(SOFT);
+                    canvas.text((2.0 * POINT, middle + POINT), &words.fit(name, labels - 2.0 * POINT), words)?;
                     continue;
                 }
                 Line::Slice { name, is_all, means } => (name, *is_all, means),
@@ -124,6 +125,15 @@ fn labels_width(lines: &[Line]) -> f64 {
         Line::Slice { name, .. } => Words::left().width(name) + 8.0 * POINT,
     });
     widest.fold(0.0, f64::max).clamp(40.0 * POINT, 95.0 * POINT)
+}
+
+/// The room for how many values there are, between the chart and the numbers.
+fn counts_width(lines: &[Line]) -> f64 {
+    let widest = lines.iter().map(|line| match line {
+        Line::Heading(_) => 0.0,
+        Line::Slice { means, .. } => Words::right().small().width(&counted(means)),
+    });
+    widest.fold(8.0 * POINT, f64::max) + 8.0 * POINT
 }
 
 /// A dashed line through the mean over all questions.

@@ -9,6 +9,8 @@ mod confusion;
 mod curves;
 mod distributions;
 mod export;
+#[cfg(test)]
+mod fits_tests;
 mod font;
 mod forest;
 mod heat_map;

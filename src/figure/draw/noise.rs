@@ -95,10 +95,11 @@ fn bar(canvas: &Canvas<'_>, scale: &Scale, top: f64, name: &str, found: &[Mean])
     };
     let y = top + 20.5 * POINT;
     let parts = [own, (precision - own).max(0.0), relevant, irrelevant, invented];
-    let mut from = 0.0;
+    let mut from: f64 = 0.0;
     let mut places = Vec::new();
     for (part, color) in parts.into_iter().zip(colors()) {
-        let (a, b) = (scale.at(from), scale.at((from + part).min(1.0)));
+        // Published shares may sum to more than the whole: what is beyond it has no room.
+        let (a, b) = (scale.at(from.min(1.0)), scale.at((from + part).min(1.0)));
         places.push((a, b));
         canvas.rect((a, y), (b - a, BAR), color)?;
         let text = format!("{:.0}", part * 100.0);
