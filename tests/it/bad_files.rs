@@ -1,6 +1,9 @@
 //! Files that are broken, or are something else than they should be: each has an error that names the file, says what it
 //! is, and offers one way out; none panics.
 
+mod every_reader;
+pub mod readers;
+
 use std::path::Path;
 
 use claimlab::dataset::{RagCheckerFile, read_frame, read_refchecker};
