@@ -176,17 +176,15 @@ fn assert_sound(act: &Corpus) {
 fn fuzz(place: u64, target: &'static Target, cases: u32) -> Tally {
     let seeds = Seeds::of(target);
     let mut tally = Tally { name: target.name, n_real: seeds.n_real, cases, ..Tally::default() };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(target.file);
+    let parquet = target.file.ends_with(".parquet").then(|| targets::parquet(&path));
     let began = Instant::now();
     for case in 0..cases {
         let mut random = ChaCha8Rng::seed_from_u64((place << 32) | u64::from(case));
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(target.file);
-        let bytes = if target.file.ends_with(".parquet") {
-            let mut bytes = targets::parquet(&path);
-            mutate::damaged(&mut bytes, &mut random);
-            bytes
-        } else {
-            mutate::mutated(&seeds.pick(target, &mut random), target.form, &mut random)
+        let bytes = match &parquet {
+            Some(sound) => mutate::damaged(sound, &mut random),
+            None => mutate::mutated(&seeds.pick(target, &mut random), target.form, &mut random),
         };
         std::fs::write(&path, &bytes).unwrap();
         let start = Instant::now();

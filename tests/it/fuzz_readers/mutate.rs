@@ -139,7 +139,8 @@ fn bytes(bytes: &mut Vec<u8>, random: &mut ChaCha8Rng) {
 
 /// A binary file with a few bits turned, or cut short. Whole bytes are left alone: an absurd length may ask for
 /// more memory than there is, which ends the process and not the case.
-pub fn damaged(bytes: &mut Vec<u8>, random: &mut ChaCha8Rng) {
+pub fn damaged(sound: &[u8], random: &mut ChaCha8Rng) -> Vec<u8> {
+    let mut bytes = sound.to_vec();
     for _ in 0..random.random_range(0..4) {
         let at = random.random_range(0..bytes.len());
         bytes[at] ^= 1 << random.random_range(0..8);
@@ -147,6 +148,7 @@ pub fn damaged(bytes: &mut Vec<u8>, random: &mut ChaCha8Rng) {
     if random.random_ratio(1, 8) {
         bytes.truncate(random.random_range(0..bytes.len()));
     }
+    bytes
 }
 
 /// Changes one node of a JSON text; what is no JSON stays.
