@@ -211,6 +211,16 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_several_steps_is_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("large.txt");
+        let text: Vec<u8> = (0..2 * STEP + 12_345).map(|place| b'a' + (place / 1000 % 26) as u8).collect();
+        std::fs::write(&path, &text).unwrap();
+        assert!(read(&path).unwrap() == text);
+        assert!(read_text(&path).unwrap().text.as_bytes() == text);
+    }
+
+    #[test]
     fn what_is_no_text_is_named() {
         for (bytes, word) in [
             (&b"PK\x03\x04rest"[..], "ZIP"),

@@ -4,6 +4,10 @@
 use super::{Kind, Provision};
 use crate::dataset::unique::UniqueIds;
 
+/// Parts within parts beyond this are no parts of their own, and their text is the outer one's. No act goes half as deep; a
+/// page that does would fill the memory with the paths of its parts.
+const NESTED: usize = 24;
+
 /// What stands between the text so far and the text to come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
@@ -64,7 +68,7 @@ impl Builder {
             parent: self.open.last().copied(),
             start: None,
             end: (0, 0),
-            is_dropped: false,
+            is_dropped: self.open.len() >= NESTED,
         });
         self.open.push(place);
         self.fresh += 1;

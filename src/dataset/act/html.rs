@@ -33,9 +33,9 @@ fn failure(page: &Parsed) -> Option<&str> {
     const SIGNS: [&str; 8] = [
         "not found",
         "unavailable",
-        "denied",
+        "access denied",
         "forbidden",
-        "gateway",
+        "bad gateway",
         "unauthorized",
         "too many requests",
         "server error",

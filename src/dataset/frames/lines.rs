@@ -51,13 +51,11 @@ fn flat(name: &str, text: &str, columns: &[Column<'_>]) -> Result<Option<DataFra
     let schema = Arc::new(schema);
     let progress = Progress::new(&format!("Parsing {name} (MB)"), text.len() / MEGABYTE);
     let mut whole: Option<DataFrame> = None;
+    let mut done = 0;
     for block in pieces(text, BLOCK) {
         signal::check("the file stays where it is")?;
         // polars panics where the last of many lines is long and ends with a line break.
         let lines = block.trim_end();
-        if lines.is_empty() {
-            continue;
-        }
         let read = JsonReader::new(Cursor::new(lines.as_bytes()))
             .with_json_format(JsonFormat::JsonLines)
             .with_schema(schema.clone())
@@ -69,7 +67,9 @@ fn flat(name: &str, text: &str, columns: &[Column<'_>]) -> Result<Option<DataFra
             }
             None => whole = Some(frame),
         }
-        progress.advance(block.len() / MEGABYTE);
+        let before = done;
+        done += block.len();
+        progress.advance(done / MEGABYTE - before / MEGABYTE);
     }
     if let Some(whole) = &mut whole {
         whole.rechunk_mut_par();
