@@ -122,9 +122,8 @@ pub(crate) fn decode<'a>(name: &str, bytes: impl Into<Cow<'a, [u8]>>) -> Result<
     if text.trim().is_empty() {
         return Err(Error::input(format!("{name} is empty")).help("fetch it again"));
     }
-    let nul = text.bytes().filter(|byte| *byte == 0).count();
-    if nul > 0 {
-        notes.push(format!("{nul} NUL characters"));
+    if text.contains('\0') {
+        notes.push(format!("{} NUL characters", text.bytes().filter(|byte| *byte == 0).count()));
     }
     Ok(Decoded { text, notes })
 }

@@ -18,9 +18,11 @@ use crate::table::{FrameBuilder, LabelledClaims, texts};
 pub fn refchecker(path: impl AsRef<Path>) -> Result<LabelledClaims> {
     let path = path.as_ref();
     let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let text = read(path)?;
-    let records: Vec<Value> =
-        serde_json::from_str(&text).map_err(|error| json::refused(&path.display().to_string(), &text, &error))?;
+    let read = json::read(&path.display().to_string(), &read(path)?)?;
+    let records = read.value.as_array().ok_or_else(|| {
+        Error::input(format!("{}: expected a list of records, found {}", path.display(), json::kind(&read.value)))
+            .help("give the file as its authors publish it")
+    })?;
     let mut rows = Rows::new(path, "en");
     for (place, record) in records.iter().enumerate() {
         let text = |field: &str| record[field].as_str().map(str::to_owned).ok_or_else(|| rows.lacks(place, field));

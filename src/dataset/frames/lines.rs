@@ -59,6 +59,7 @@ fn flat(name: &str, text: &str, columns: &[Column<'_>]) -> Result<Option<DataFra
         let read = JsonReader::new(Cursor::new(lines.as_bytes()))
             .with_json_format(JsonFormat::JsonLines)
             .with_schema(schema.clone())
+            .set_rechunk(false)
             .finish();
         let Ok(frame) = read else { return Ok(None) };
         match &mut whole {
@@ -202,15 +203,32 @@ fn shape_of(value: &str) -> Option<(Shape, usize)> {
 /// Where a string ends whose first quotation mark was read; none where it holds what JSON does not allow.
 fn end_of_string(text: &str) -> Option<usize> {
     let text = text.as_bytes();
-    let mut from = 0;
+    let mut at = 0;
     loop {
-        let at = from + text.get(from..)?.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f))?;
+        let rest = text.get(at..)?;
+        if rest.first_chunk().is_some_and(|eight| is_plain(*eight)) {
+            at += 8;
+            continue;
+        }
+        at += rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f))?;
         match text.get(at)? {
             b'"' => return Some(at),
-            b'\\' => from = at + 2,
+            b'\\' => at += 2,
             _ => return None,
         }
     }
+}
+
+/// Whether none of eight bytes is a quotation mark, a backslash or a control character; all eight are looked at at once,
+/// since most of a file is text.
+fn is_plain(eight: [u8; 8]) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    let word = u64::from_ne_bytes(eight);
+    // A byte's high bit is set where it is below the limit, and nowhere if none is.
+    let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word & HIGH;
+    let is_one = |letter: u8| below(word ^ (ONES * u64::from(letter)), 1);
+    (below(word, 0x20) | is_one(b'"') | is_one(b'\\')) == 0
 }
 
 /// A text in pieces of about `size` bytes, cut at the ends of lines.
@@ -260,6 +278,23 @@ mod tests {
         }
         let wide: String = (0..200).map(|column| format!(", \"c{column}\": 1")).collect();
         assert_eq!(shapes(&format!("{{{}}}", &wide[2..])), None);
+    }
+
+    #[test]
+    fn eight_bytes_are_plain_if_each_of_them_is() {
+        let is_special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+        for byte in 0..=u8::MAX {
+            for place in 0..8 {
+                for other in [b'a', b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xff] {
+                    let mut eight = [other; 8];
+                    eight[place] = byte;
+                    assert_eq!(is_plain(eight), !is_special(byte), "{byte} among {other}");
+                }
+            }
+        }
+        assert_eq!(end_of_string("abcdefgh\\\"ijklmnop\" rest"), Some(18));
+        assert_eq!(end_of_string("abcdefghijk"), None);
+        assert_eq!(end_of_string("abcdefgh\tijk\""), None);
     }
 
     #[test]
