@@ -6,6 +6,7 @@ use std::path::Path;
 use polars::prelude::{CsvParseOptions, CsvReadOptions, DataFrame, SerReader};
 use serde_json::Value;
 
+use super::{bytes, json};
 use crate::error::{Error, Result};
 use crate::table::{FrameBuilder, LabelledClaims, texts};
 
@@ -17,7 +18,11 @@ use crate::table::{FrameBuilder, LabelledClaims, texts};
 pub fn refchecker(path: impl AsRef<Path>) -> Result<LabelledClaims> {
     let path = path.as_ref();
     let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let records: Vec<Value> = serde_json::from_str(&read(path)?).map_err(|error| not_json(path, &error))?;
+    let read = json::read(&path.display().to_string(), &read(path)?)?;
+    let records = read.value.as_array().ok_or_else(|| {
+        Error::input(format!("{}: expected a list of records, found {}", path.display(), json::kind(&read.value)))
+            .help("give the file as its authors publish it")
+    })?;
     let mut rows = Rows::new(path, "en");
     for (place, record) in records.iter().enumerate() {
         let text = |field: &str| record[field].as_str().map(str::to_owned).ok_or_else(|| rows.lacks(place, field));
@@ -61,7 +66,8 @@ pub fn wice(path: impl AsRef<Path>) -> Result<LabelledClaims> {
     let path = path.as_ref();
     let mut rows = Rows::new(path, "en");
     for (place, line) in read(path)?.lines().enumerate() {
-        let record: Value = serde_json::from_str(line).map_err(|error| not_json(path, &error))?;
+        let record: Value = serde_json::from_str(line)
+            .map_err(|error| json::refused(&format!("{}, line {}", path.display(), place + 1), line, &error))?;
         let text = |value: &Value, field: &str| {
             value[field].as_str().map(str::to_owned).ok_or_else(|| rows.lacks(place, field))
         };
@@ -109,8 +115,16 @@ fn pairs(path: &Path, menu: &[(&str, &'static str)]) -> Result<LabelledClaims> {
         .with_has_header(true)
         .with_infer_schema_length(Some(0))
         .with_parse_options(CsvParseOptions::default().with_separator(b'\t'));
-    let bytes = std::fs::read(path).map_err(|error| Error::file(path, &error))?;
-    let frame: DataFrame = options.into_reader_with_file_handle(std::io::Cursor::new(bytes)).finish()?;
+    let text = read(path)?;
+    if bytes::is_page(&text) {
+        return Err(Error::input(format!("{}: expected a table, found a page of HTML", path.display()))
+            .help("give the file as its authors publish it"));
+    }
+    let frame: DataFrame =
+        options.into_reader_with_file_handle(std::io::Cursor::new(text.as_bytes())).finish().map_err(|error| {
+            Error::input(format!("{}: not a table: {error}", path.display()))
+                .help("each line needs as many fields as the header, parted by tabs")
+        })?;
     let column = |name: &str| -> Result<Vec<String>> {
         let values = texts(&frame, name).map_err(|error| error.context(path.display().to_string()))?;
         Ok(values.into_iter().map(Option::unwrap_or_default).collect())
@@ -135,11 +149,7 @@ fn pairs(path: &Path, menu: &[(&str, &'static str)]) -> Result<LabelledClaims> {
 }
 
 fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|error| Error::file(path, &error))
-}
-
-fn not_json(path: &Path, error: &serde_json::Error) -> Error {
-    Error::input(format!("{}: not JSON: {error}", path.display()))
+    Ok(bytes::read_text(path)?.text)
 }
 
 struct Row {

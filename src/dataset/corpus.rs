@@ -37,8 +37,9 @@ impl Corpus {
     /// what its format must hold.
     pub fn read(source: &str, language: &str, path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let decoded = bytes::read_text(path)?;
+        let mut decoded = bytes::read_text(path)?;
         let format = Format::of(&path.display().to_string(), &decoded.text);
+        decoded.notes.extend(format.unfinished(&decoded.text));
         Self::of(source, language, format, &decoded.text, decoded.notes)
             .map_err(|error| error.context(format!("reading {}", path.display())))
     }
@@ -69,7 +70,8 @@ impl Corpus {
     /// # Errors
     /// As [`Corpus::from_html`], and when the file cannot be read.
     pub fn read_html(source: &str, language: &str, path: impl AsRef<Path>) -> Result<Self> {
-        let decoded = bytes::read_text(path.as_ref())?;
+        let mut decoded = bytes::read_text(path.as_ref())?;
+        decoded.notes.extend(Format::EurLex.unfinished(&decoded.text));
         Self::of(source, language, Format::EurLex, &decoded.text, decoded.notes)
             .map_err(|error| error.context(format!("reading {}", path.as_ref().display())))
     }
@@ -163,7 +165,7 @@ impl Corpus {
         &self.0.parts
     }
 
-    /// What had to be assumed in reading the file, as in a guessed encoding.
+    /// What had to be assumed in reading the file, as in a guessed encoding, and whether it seems cut short.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.0.notes

@@ -10,10 +10,12 @@ mod claimrag;
 mod corpus;
 mod fetch;
 mod frames;
+mod json;
 pub mod published;
 pub mod ragchecker;
 mod refchecker;
 mod statistics;
+mod unique;
 
 pub use act::{Kind, Provision};
 pub use benchmark::Benchmark;

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::bytes;
 use super::claimrag::spelling_label;
+use super::unique::UniqueIds;
+use super::{bytes, json};
 use crate::error::{Error, Result};
 use crate::table::{FrameBuilder, LabelledClaims};
 
@@ -13,7 +14,8 @@ use crate::table::{FrameBuilder, LabelledClaims};
 /// of passages) and one key that ends in `_response_kg` and holds triplets with a `human_label`.
 ///
 /// The claims' context unit is the context, its passages parted by empty lines. Labels that are none of the three are null,
-/// and `label_original` keeps them. Further columns: `question`, `response`, `n_passages`.
+/// and `label_original` keeps them. Further columns: `question`, `response`, `n_passages`. Claims of records that share
+/// an id are told apart (`q1/0`, `q1/0~2`).
 ///
 /// # Errors
 /// Names the record and the field that is missing.
@@ -32,8 +34,7 @@ pub fn read_refchecker(path: impl AsRef<Path>) -> Result<LabelledClaims> {
     let path = path.as_ref();
     let name = path.display().to_string();
     let text = bytes::read_text(path)?.text;
-    let value: Value =
-        serde_json::from_str(&text).map_err(|error| Error::input(format!("{name}: not JSON: {error}")))?;
+    let value = json::read(&name, &text)?.value;
     let records = value.as_array().ok_or_else(|| {
         Error::input(format!("{name}: expected a list of records")).help("give a file like msmarco_*_answers.json")
     })?;
@@ -46,6 +47,7 @@ pub fn read_refchecker(path: impl AsRef<Path>) -> Result<LabelledClaims> {
 
 #[derive(Debug, Default)]
 struct Rows {
+    ids: UniqueIds,
     id: Vec<String>,
     question_id: Vec<String>,
     text: Vec<String>,
@@ -60,8 +62,13 @@ struct Rows {
 
 impl Rows {
     fn add(&mut self, record: &Value) -> Result<()> {
-        let missing = |field: &str| Error::input(format!("field {field:?} is missing or of a wrong type"));
-        let object = record.as_object().ok_or_else(|| Error::input("is no object"))?;
+        let missing = |field: &str| {
+            Error::input(format!("field {field:?} is missing or of a wrong type"))
+                .help("a record needs id, context, and a key …_response_kg with {\"triplet\": [three texts], \"human_label\": …}")
+        };
+        let object = record.as_object().ok_or_else(|| {
+            Error::input(format!("is {}, expected an object", json::kind(record))).help("each record is one answer")
+        })?;
         let id = match object.get("id") {
             Some(Value::String(text)) => text.clone(),
             Some(Value::Number(number)) => number.to_string(),
@@ -86,7 +93,7 @@ impl Rows {
                 return Err(missing(&format!("triplet {}", ordinal + 1)));
             };
             let original = entry.get("human_label").and_then(Value::as_str);
-            self.id.push(format!("{id}/{ordinal}"));
+            self.id.push(self.ids.give(&format!("{id}/{ordinal}")));
             self.question_id.push(id.clone());
             self.text.push(format!("{subject} {predicate} {object_part}"));
             for (column, part) in self.triple.iter_mut().zip([subject, predicate, object_part]) {

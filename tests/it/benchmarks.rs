@@ -1,8 +1,8 @@
 //! Real benchmark files, read in place where they are, and ClaimRAG-LAW from a local hub.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use claimlab::dataset::{ColumnMap, RagCheckerFile, read_frame, read_refchecker};
+use claimlab::dataset::{ColumnMap, Kind, RagCheckerFile, read_frame, read_refchecker};
 use claimlab::polars::prelude::DataFrame;
 use claimlab::prelude::*;
 use claimlab::table::texts;
@@ -162,6 +162,77 @@ fn every_other_benchmark_beside_the_checkout_loads() {
         let Some(path) = file(test, name) else { return };
         let frame = read_frame(path).unwrap();
         assert!(frame.height() > 10 && rows.is_none_or(|rows| rows == frame.height()), "{name}: {}", frame.height());
+    }
+}
+
+fn articles(path: &Path) -> usize {
+    let act = Corpus::read("act", "fr", path).unwrap();
+    act.parts().iter().filter(|part| part.kind == Kind::Article).count()
+}
+
+fn results(path: &Path) -> usize {
+    let file = RagCheckerFile::read(path).unwrap();
+    assert_eq!(file.questions().unwrap().height(), file.results().len());
+    file.results().len()
+}
+
+fn triplets(path: &Path) -> usize {
+    read_refchecker(path).unwrap().height()
+}
+
+fn rows(path: &Path) -> usize {
+    read_frame(path).unwrap().height()
+}
+
+/// Each file beside the checkout, its reader, and how many articles, results, triplets or rows it holds.
+const FILES: [(&str, fn(&Path) -> usize, usize); 27] = [
+    ("claim_checking/checking_inputs.json", results, 2),
+    ("claim_checking/checking_outputs.json", results, 2),
+    ("claim_checking/msmarco_alpaca_7B_answers.json", triplets, 423),
+    ("claim_checking/msmarco_chatgpt_answers.json", triplets, 405),
+    ("claim_checking/msmarco_claude2_answers.json", triplets, 778),
+    ("claim_checking/msmarco_davinci001_answers.json", triplets, 275),
+    ("claim_checking/msmarco_gpt4_answers.json", triplets, 350),
+    ("claim_checking/wice_dev.jsonl", rows, 349),
+    ("code_civil_lu/code_civil_lu_2025-12-26.json", articles, 2301),
+    ("code_civil_lu/code_civil_lu_2025-12-26.md", articles, 2301),
+    ("code_civil_lu/sample_akn_constitution_fr.xml", articles, 132),
+    ("code_civil_lu/sample_akn_loi-2018-08-01-a686_dataprotection_fr.xml", articles, 77),
+    ("gdpr/gdpr_02016R0679-20160504_consolidated_en.html", articles, 99),
+    ("gdpr/gdpr_32016R0679_oj_en.xhtml", articles, 99),
+    ("gdpr/gdpr_32016R0679_oj_fr.xhtml", articles, 99),
+    ("gdpr/gdpr_articles_2016-05-04_en.json", articles, 99),
+    ("judge/Adversarial_GPTInst.json", rows, 92),
+    ("judge/Adversarial_GPTOut.json", rows, 47),
+    ("judge/Adversarial_Manual.json", rows, 46),
+    ("judge/Adversarial_Neighbor.json", rows, 134),
+    ("judge/Natural.json", rows, 100),
+    ("judge/annotation_df.csv", rows, 24),
+    ("judge/benchmark_df.csv", rows, 160),
+    ("legal_retrieval/lex_retrieval_cases.json", rows, 200),
+    ("nli_fr/RTE3-FR-dev-set-3class.tsv", rows, 800),
+    ("nli_fr/daccord_dataset.tsv", rows, 1034),
+    ("pass_k/tau_bench_gpt-4o-airline.json", rows, 200),
+];
+
+#[test]
+fn each_file_beside_the_checkout_is_read_by_its_reader_and_none_is_left_out() {
+    let test = "each_file_beside_the_checkout_is_read_by_its_reader_and_none_is_left_out";
+    let Some(root) = super::shared("data") else {
+        return super::skip(test, "no data are beside the checkout", true);
+    };
+    let mut found: Vec<String> = Vec::new();
+    for folder in std::fs::read_dir(&root).unwrap().flatten().filter(|entry| entry.path().is_dir()) {
+        for entry in std::fs::read_dir(folder.path()).unwrap().flatten() {
+            let name = entry.path().strip_prefix(&root).unwrap().display().to_string();
+            let known = FILES.iter().find(|(path, _, _)| *path == name);
+            let (_, count, expected) = known.unwrap_or_else(|| panic!("no reader is named for {name}"));
+            assert_eq!(count(&entry.path()), *expected, "{name}");
+            found.push(name);
+        }
+    }
+    for (path, _, _) in FILES.iter().filter(|(path, _, _)| !found.iter().any(|name| name == path)) {
+        super::skip(test, &format!("{path} is not beside the checkout"), true);
     }
 }
 

@@ -1,10 +1,23 @@
 //! Readers under random and broken input: they return or refuse, never panic, and what they return holds together.
 //!
-//! `CLAIMLAB_FUZZ_CASES` sets the number of cases a reader [64]; the committed report was made with many more.
+//! `CLAIMLAB_FUZZ_CASES` sets the number of cases a reader [64]. `a_campaign` starts from sound and real files, prints a report
+//! and, with `CLAIMLAB_FUZZ_REPORT`, writes it to that file; what it finds is left in a folder that it names.
+
+mod mutate;
+mod report;
+mod targets;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
 
 use claimlab::dataset::{RagCheckerFile, read_frame};
 use claimlab::prelude::*;
 use proptest::prelude::*;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use report::Tally;
+use targets::{Seeds, TARGETS, Target};
 
 fn cases() -> u32 {
     std::env::var("CLAIMLAB_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64)
@@ -115,39 +128,106 @@ fn soup() -> impl Strategy<Value = String> {
 }
 
 /// Parts lie in the text, inside the parts around them, and slices of the text are where the offsets say.
-fn assert_sound(act: &Corpus) {
+fn assert_parts(act: &Corpus) {
     let characters: Vec<char> = act.text().chars().collect();
     let mut ids = std::collections::HashSet::new();
     for part in act.parts() {
         assert!(part.start <= part.end && part.end <= characters.len(), "{part:?}");
-        let slice: String = characters[part.start..part.end].iter().collect();
-        assert_eq!(slice, act.text_of(part));
+        assert!(characters[part.start..part.end].iter().copied().eq(act.text_of(part).chars()), "{part:?}");
         assert!(ids.insert(&part.id), "{} twice", part.id);
         if let Some(around) = part.parent.map(|parent| &act.parts()[parent]) {
             assert!(around.start <= part.start && part.end <= around.end, "{part:?} leaves {around:?}");
         }
     }
-    for chunking in [
+}
+
+fn chunkings() -> Vec<Chunking> {
+    vec![
         Chunking::tokens(7, 3).unwrap(),
         Chunking::sentences(9, 0.3).unwrap(),
         Chunking::context_units(10, 4).unwrap(),
         Chunking::lines(),
         Chunking::paragraphs(),
         Chunking::articles(),
-    ] {
-        let chunks = chunking.cut(std::slice::from_ref(act)).unwrap();
-        let table = chunks.frame();
-        let starts = claimlab::table::integers(table, "start").unwrap();
-        let ends = claimlab::table::integers(table, "end").unwrap();
-        let mut is_covered = vec![false; characters.len()];
-        for (start, end) in starts.into_iter().zip(ends) {
-            is_covered[start.unwrap() as usize..end.unwrap() as usize].fill(true);
+    ]
+}
+
+/// Every letter and digit of the text is in a chunk.
+fn assert_covered(act: &Corpus, chunking: &Chunking) {
+    let characters: Vec<char> = act.text().chars().collect();
+    let chunks = chunking.cut(std::slice::from_ref(act)).unwrap();
+    let table = chunks.frame();
+    let starts = claimlab::table::integers(table, "start").unwrap();
+    let ends = claimlab::table::integers(table, "end").unwrap();
+    let mut is_covered = vec![false; characters.len()];
+    for (start, end) in starts.into_iter().zip(ends) {
+        is_covered[start.unwrap() as usize..end.unwrap() as usize].fill(true);
+    }
+    let is_token = |letter: &char| letter.is_alphanumeric();
+    assert!(characters.iter().zip(is_covered).all(|(letter, covered)| covered || !is_token(letter)), "{chunking:?}");
+}
+
+fn assert_sound(act: &Corpus) {
+    assert_parts(act);
+    chunkings().iter().for_each(|chunking| assert_covered(act, chunking));
+}
+
+/// Lets a reader read changed files.
+fn fuzz(place: u64, target: &'static Target, cases: u32) -> Tally {
+    let seeds = Seeds::of(target);
+    let mut tally = Tally { name: target.name, n_real: seeds.n_real, cases, ..Tally::default() };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(target.file);
+    let parquet = target.file.ends_with(".parquet").then(|| targets::parquet(&path));
+    let began = Instant::now();
+    for case in 0..cases {
+        let mut random = ChaCha8Rng::seed_from_u64((place << 32) | u64::from(case));
+        let bytes = match &parquet {
+            Some(sound) => mutate::damaged(sound, &mut random),
+            None => mutate::mutated(&seeds.pick(target, &mut random), target.form, &mut random),
+        };
+        std::fs::write(&path, &bytes).unwrap();
+        let start = Instant::now();
+        let outcome = catch_unwind(AssertUnwindSafe(|| (target.examine)(&path)));
+        tally.slowest = tally.slowest.max(start.elapsed());
+        match outcome {
+            Ok(Ok(())) => tally.read += 1,
+            Ok(Err(error)) => {
+                let told = error.to_string();
+                tally.helpless += u32::from(!told.contains("help:"));
+                *tally.refused.entry(report::kind(&told, &path.display().to_string())).or_default() += 1;
+            }
+            Err(panic) => {
+                let words = panic.downcast_ref::<String>().map(String::as_str);
+                let told = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words");
+                let kept = std::env::temp_dir().join("claimlab-fuzz");
+                std::fs::create_dir_all(&kept).unwrap();
+                let kept = kept.join(format!("{place}-{case}-{}", target.file));
+                std::fs::write(&kept, &bytes).unwrap();
+                let first: String = told.chars().take(300).collect();
+                tally.broken.push(format!("{}, case {case}, kept as {}: {first}", target.name, kept.display()));
+            }
         }
-        let is_token = |letter: &char| letter.is_alphanumeric();
-        assert!(
-            characters.iter().zip(is_covered).all(|(letter, covered)| covered || !is_token(letter)),
-            "{chunking:?}"
-        );
+    }
+    tally.took = began.elapsed();
+    tally
+}
+
+#[test]
+fn a_campaign_over_changed_files_finds_nothing_that_breaks_a_reader() {
+    let cases = cases();
+    let tallies: Vec<Tally> =
+        TARGETS.iter().enumerate().map(|(place, target)| fuzz(place as u64, target, cases)).collect();
+    let written = report::write(&tallies, cases);
+    println!("{written}");
+    if let Some(path) = std::env::var_os("CLAIMLAB_FUZZ_REPORT") {
+        std::fs::write(path, &written).unwrap();
+    }
+    let broken: Vec<&String> = tallies.iter().flat_map(|tally| &tally.broken).collect();
+    assert!(broken.is_empty(), "{broken:#?}");
+    // Changes are neither so mild that all is read nor so hard that nothing is.
+    for tally in &tallies {
+        assert!(tally.read > 0, "{} read nothing: {:?}", tally.name, tally.refused);
     }
 }
 

@@ -1,9 +1,12 @@
 //! Text with its parts, as it grows while a publication is read.
 #![cfg_attr(not(feature = "html"), allow(dead_code))]
 
-use std::collections::HashMap;
-
 use super::{Kind, Provision};
+use crate::dataset::unique::UniqueIds;
+
+/// Parts within parts beyond this are no parts of their own, and their text is the outer one's. No act goes half as deep; a
+/// page that does would fill the memory with the paths of its parts.
+const NESTED: usize = 24;
 
 /// What stands between the text so far and the text to come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +68,7 @@ impl Builder {
             parent: self.open.last().copied(),
             start: None,
             end: (0, 0),
-            is_dropped: false,
+            is_dropped: self.open.len() >= NESTED,
         });
         self.open.push(place);
         self.fresh += 1;
@@ -242,7 +245,7 @@ impl Builder {
         }
         let mut places: Vec<Option<usize>> = Vec::with_capacity(self.parts.len());
         let mut found: Vec<Provision> = Vec::with_capacity(self.parts.len());
-        let mut used: HashMap<String, usize> = HashMap::new();
+        let mut ids = UniqueIds::default();
         for part in self.parts {
             // A dropped part stands for its parent, so that what it holds finds its way up.
             let parent = part.parent.and_then(|parent| places.get(parent).copied().flatten());
@@ -250,9 +253,7 @@ impl Builder {
                 places.push(parent);
                 continue;
             }
-            let id = if part.id.is_empty() { part.kind.as_str().to_owned() } else { part.id };
-            let times = used.entry(id.clone()).and_modify(|times| *times += 1).or_insert(1);
-            let id = if *times > 1 { format!("{id}~{times}") } else { id };
+            let id = ids.give(if part.id.is_empty() { part.kind.as_str() } else { &part.id });
             let path = match parent.and_then(|parent| found.get(parent)) {
                 Some(above) => {
                     let mut path = above.path.clone();

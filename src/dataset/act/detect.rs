@@ -1,10 +1,11 @@
 //! Which reader a text needs.
 
-#[cfg(feature = "html")]
-use serde_json::Value;
-
 use super::{Parsed, lines};
-use crate::error::{Error, Result};
+#[cfg(feature = "html")]
+use crate::dataset::json;
+#[cfg(not(feature = "html"))]
+use crate::error::Error;
+use crate::error::Result;
 
 /// How an act is written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +50,20 @@ impl Format {
         }
         Self::Text
     }
+
+    /// A word on a page or document that begins but does not end: a download that broke off.
+    pub fn unfinished(self, text: &str) -> Option<String> {
+        let element = match self {
+            Self::EurLex | Self::Html => "html",
+            Self::AkomaNtoso => "akomantoso",
+            Self::Articles | Self::Markdown | Self::Text => return None,
+        };
+        let part = |range: std::ops::Range<usize>| text.as_bytes().get(range).unwrap_or_default().to_ascii_lowercase();
+        let has = |part: &[u8], tag: String| part.windows(tag.len()).any(|window| window == tag.as_bytes());
+        let (begin, end) = (part(0..text.len().min(4096)), part(text.len().saturating_sub(4096)..text.len()));
+        (has(&begin, format!("<{element}")) && !has(&end, format!("</{element}")))
+            .then(|| format!("<{element}> is not closed: the file may be cut short"))
+    }
 }
 
 /// Reads a text of a known format.
@@ -57,17 +72,12 @@ pub(in crate::dataset) fn parse(format: Format, text: &str) -> Result<Parsed> {
     match format {
         Format::EurLex => super::eurlex::parse(text),
         Format::AkomaNtoso => super::akoma::parse(text),
-        Format::Articles => super::legilux::parse(&json(text)?),
-        Format::Html => Ok(super::html::parse(text)),
+        // The error's context names the act.
+        Format::Articles => super::legilux::parse(&json::read("its articles", text)?.value),
+        Format::Html => super::html::parse_document(text),
         Format::Markdown => Ok(super::markdown::parse(text)),
         Format::Text => Ok(lines::parse(text)),
     }
-}
-
-#[cfg(feature = "html")]
-fn json(text: &str) -> Result<Value> {
-    serde_json::from_str(text)
-        .map_err(|error| Error::input(format!("not JSON: {error}")).help("the file may be cut short; fetch it again"))
 }
 
 /// This build reads plain text only.

@@ -6,6 +6,7 @@ use html5ever::{LocalName, local_name};
 use super::builder::Builder;
 use super::markup::{self, Reader};
 use super::{Kind, Parsed, lines};
+use crate::error::{Error, Result};
 
 /// Reads a page: every block of text is a part `p_1`, `p_2`, …, every heading a division around what follows it.
 pub(super) fn parse(html: &str) -> Parsed {
@@ -15,6 +16,48 @@ pub(super) fn parse(html: &str) -> Parsed {
     let title = page.title.split_whitespace().collect::<Vec<_>>().join(" ");
     let about = if title.is_empty() { Vec::new() } else { vec![("title".to_owned(), title)] };
     Parsed { text, parts, about }
+}
+
+/// The same for a page that is to be a document: a short one whose title or first line says that something failed is none.
+pub(super) fn parse_document(html: &str) -> Result<Parsed> {
+    let parsed = parse(html);
+    if let Some(told) = failure(&parsed) {
+        return Err(Error::input(format!("the file looks like an error page instead of the document: {told:?}"))
+            .help("fetch the document again, later or from a browser, and save the page's HTML"));
+    }
+    Ok(parsed)
+}
+
+/// What a page says that tells of a failure: a title such as `Not Found`, or a first line such as `503 Service Unavailable`.
+fn failure(page: &Parsed) -> Option<&str> {
+    const SIGNS: [&str; 8] = [
+        "not found",
+        "unavailable",
+        "access denied",
+        "forbidden",
+        "bad gateway",
+        "unauthorized",
+        "too many requests",
+        "server error",
+    ];
+    // Servers' own pages hold no more text.
+    if page.text.len() > 2000 {
+        return None;
+    }
+    let is_failure = |line: &str| {
+        let line = line.to_lowercase();
+        SIGNS.iter().any(|sign| line.contains(sign))
+    };
+    let has_status = |line: &str| {
+        let code = line.split(|letter: char| !letter.is_ascii_alphanumeric()).next().unwrap_or_default();
+        code.len() == 3 && code.starts_with(['4', '5']) && code.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let title = page.about.first().map_or("", |(_, title)| title.as_str());
+    let wants_script = |title: &str| ["javascript", "captcha"].iter().any(|sign| title.to_lowercase().contains(sign));
+    if is_failure(title) || wants_script(title) {
+        return Some(title);
+    }
+    page.text.lines().next().filter(|line| has_status(line) && is_failure(line))
 }
 
 /// A page that is being read. [`super::stream`] takes its lines away as they are finished.
@@ -162,6 +205,24 @@ fn is_inline(name: &LocalName) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_servers_own_page_is_no_document() {
+        for page in [
+            "<title>503 Service Unavailable</title><h1>Try again</h1>",
+            "<title>Page Not Found</title><p>Sorry.",
+            "<h1>404 Not Found</h1><hr>nginx",
+            "<title>Enable JavaScript to go on</title><p>One moment.",
+        ] {
+            let told = parse_document(page).map(|parsed| parsed.text).unwrap_err().to_string();
+            assert!(told.contains("error page") && told.contains("help:"), "{told}");
+        }
+        for page in ["<title>Act</title><p>500 euros are due.", "<p>It is forbidden to hunt.", "<p>4041 not found."] {
+            assert!(parse_document(page).is_ok(), "{page}");
+        }
+        let long = format!("<title>Not found: an essay</title><p>{}", "Text. ".repeat(400));
+        assert!(parse_document(&long).is_ok());
+    }
 
     #[test]
     fn paragraphs_become_lines_and_headings_divisions() {

@@ -21,7 +21,10 @@ pub(super) fn parse(value: &Value) -> Result<Parsed> {
     for (place, provision) in list.iter().enumerate() {
         let field = |name: &str| provision.get(name).and_then(Value::as_str);
         let need = |name: &str| {
-            field(name).ok_or_else(|| Error::input(format!("provision {}: field {name:?} is missing", place + 1)))
+            field(name).ok_or_else(|| {
+                Error::input(format!("provision {}: field {name:?} is missing or no text", place + 1))
+                    .help("each provision needs anchor and text_md (schema lex-articles/1)")
+            })
         };
         let steps: Vec<&str> =
             provision.get("path").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
@@ -51,7 +54,7 @@ pub(super) fn parse(value: &Value) -> Result<Parsed> {
     }
     let (text, parts) = builder.finish();
     if parts.is_empty() {
-        return Err(Error::input("the list \"provisions\" is empty"));
+        return Err(Error::input("the list \"provisions\" is empty").help("get the act's file of articles again"));
     }
     let about = ["title", "language", "lex_id", "valid_from", "valid_to", "license", "attribution"]
         .into_iter()

@@ -16,6 +16,8 @@ mod markdown;
 #[cfg(feature = "html")]
 mod markup;
 #[cfg(feature = "html")]
+mod roles;
+#[cfg(feature = "html")]
 mod stream;
 
 pub(super) use detect::{Format, parse};

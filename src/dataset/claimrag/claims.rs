@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::questions::{KnownQuestions, Question};
 use super::source::{self, Extras, Source};
 use super::{Problems, spelling};
+use crate::dataset::unique::UniqueIds;
 use crate::error::Result;
 use crate::table::{FrameBuilder, LabelledClaims};
 
@@ -222,12 +223,9 @@ impl Rows {
 
     fn finish(mut self) -> Result<LabelledClaims> {
         // Records that repeat a question would repeat claim ids.
-        let mut seen = std::collections::HashMap::new();
+        let mut ids = UniqueIds::default();
         for id in &mut self.id {
-            let times = seen.entry(id.clone()).and_modify(|times| *times += 1).or_insert(1);
-            if *times > 1 {
-                *id = format!("{id}~{times}");
-            }
+            *id = ids.give(id);
         }
         let [subject, predicate, object] = self.triple;
         let mut builder = FrameBuilder::new()

@@ -92,7 +92,7 @@ impl Lab {
             let path = hub.file(&repo, known.file, known.sha256)?;
             contents.push((known, bytes::read(&path)?));
         }
-        assemble(&format!("ClaimRAG-LAW at {}", &REVISION[..8]), &contents, Problems::default())
+        assemble(&format!("ClaimRAG-LAW at {}", &REVISION[..8]), contents, Problems::default())
     }
 }
 
@@ -116,24 +116,25 @@ pub(super) fn from_folder(folder: &Path) -> Result<Benchmark> {
         )
         .help("download the dataset's files into this folder, or let lab.claimrag_law() do it"));
     }
-    assemble(&format!("ClaimRAG-LAW in {}", folder.display()), &contents, problems)
+    assemble(&format!("ClaimRAG-LAW in {}", folder.display()), contents, problems)
 }
 
-fn assemble(name: &str, contents: &[(&Known, Vec<u8>)], mut problems: Problems) -> Result<Benchmark> {
+fn assemble(name: &str, contents: Vec<(&Known, Vec<u8>)>, mut problems: Problems) -> Result<Benchmark> {
     let mut texts = Vec::new();
     let mut hashes = Vec::new();
     for (known, content) in contents {
+        let found = sha256_of(&content);
+        let length = content.len() as u64;
         let decoded = bytes::decode(known.file, content)?;
         for note in decoded.notes {
             problems.note(known.file, 0, "", &note, "read");
         }
-        let found = sha256_of(content);
         if known.sha256.is_some_and(|sum| sum != found) {
             let reason = format!("the file has the SHA-256 {found}, not that of the pinned revision");
             problems.note(known.file, 0, "", &reason, "read");
         }
-        hashes.push(FileHash { name: known.file.to_owned(), sha256: found, bytes: content.len() as u64 });
-        texts.push((*known, decoded.text));
+        hashes.push(FileHash { name: known.file.to_owned(), sha256: found, bytes: length });
+        texts.push((known, decoded.text));
     }
     let (mut rag, mut claim) = (Vec::new(), Vec::new());
     for (known, text) in &texts {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::source::{self, Extras, Source};
 use super::{Problems, spelling};
+use crate::dataset::unique::UniqueIds;
 use crate::error::Result;
 use crate::table::{FrameBuilder, QaPairs};
 
@@ -40,7 +41,7 @@ pub(super) fn read(sources: &[Source<'_>], problems: &mut Problems) -> Result<(Q
     let mut columns: Vec<Vec<Option<String>>> = vec![Vec::new(); NAMES.len()];
     let mut extras = Extras::default();
     let mut known = KnownQuestions::new();
-    let mut ids: HashMap<String, usize> = HashMap::new();
+    let mut ids = UniqueIds::default();
     for source in sources {
         for (place, record) in source.records(problems)?.iter().enumerate() {
             problems.count();
@@ -53,13 +54,13 @@ pub(super) fn read(sources: &[Source<'_>], problems: &mut Problems) -> Result<(Q
             let reader = Reader { source, number, record };
             let Some((id_in_file, mut row)) = reader.row(problems) else { continue };
             // Two records with one identifier both stay, and the second says so.
-            let times = ids.entry(id_in_file.clone()).and_modify(|times| *times += 1).or_insert(1);
-            if *times > 1 {
+            let id = ids.give(&id_in_file);
+            if id != id_in_file {
                 let reason = format!("{id_in_file:?} is the id of an earlier question too");
                 problems.note(source.file, number, "query_id", &reason, "renamed");
-                row[0] = Some(format!("{id_in_file}~{times}"));
+                row[0] = Some(id.clone());
             }
-            let question = Question { id: row[0].clone().unwrap_or_default(), context_unit: row[7].clone() };
+            let question = Question { id, context_unit: row[7].clone() };
             for key in [id_in_file, row[1].clone().unwrap_or_default()] {
                 known.entry((source.source.to_owned(), key)).or_insert_with(|| question.clone());
             }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::Problems;
-use crate::dataset::{Corpus, bytes};
+pub(super) use crate::dataset::json::kind;
+use crate::dataset::unique::UniqueIds;
+use crate::dataset::{Corpus, json};
 use crate::error::{Error, Result};
 
 /// One file's JSON text and what to call it in errors.
@@ -23,14 +25,12 @@ pub(in crate::dataset) struct Source<'a> {
 impl Source<'_> {
     /// The file's records: an array, or an object whose key `input_data` holds one.
     pub fn records(&self, problems: &mut Problems) -> Result<Vec<Value>> {
-        let (clean, nan) = bytes::without_nan(self.text);
-        if nan > 0 {
-            problems.note(self.file, 0, "", &format!("{nan} bare NaN or Infinity, which are no JSON"), "left empty");
+        let read = json::read(self.file, self.text)?;
+        if read.nan > 0 {
+            let reason = format!("{} bare NaN or Infinity, which are no JSON", read.nan);
+            problems.note(self.file, 0, "", &reason, "left empty");
         }
-        let value: Value = serde_json::from_str(&clean).map_err(|error| {
-            Error::input(format!("{}: not JSON: {error}", self.file)).help("the file may be cut short; fetch it again")
-        })?;
-        let list = match value {
+        let list = match read.value {
             Value::Object(mut object) => object.remove("input_data").unwrap_or(Value::Object(object)),
             other => other,
         };
@@ -43,18 +43,6 @@ impl Source<'_> {
             ))
             .help("give the dataset's own file, not a page or an index of it")),
         }
-    }
-}
-
-/// What a JSON value is, in words.
-pub(super) fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
     }
 }
 
@@ -110,9 +98,12 @@ impl Extras {
     /// The columns, each as long as there are rows. A name that the table has already gets `extra_` before it.
     pub fn finish(mut self, taken: &[&str]) -> Vec<(String, Vec<Option<String>>)> {
         let rows = self.rows;
+        let mut names = UniqueIds::default();
+        taken.iter().for_each(|name| drop(names.give(name)));
         let columns = std::mem::take(&mut self.columns).into_iter().map(|(name, mut column)| {
             column.resize(rows, None);
-            (if taken.contains(&name.as_str()) { format!("extra_{name}") } else { name }, column)
+            let name = if taken.contains(&name.as_str()) { format!("extra_{name}") } else { name };
+            (names.give(&name), column)
         });
         columns.collect()
     }

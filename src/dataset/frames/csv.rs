@@ -4,11 +4,17 @@ use std::io::Cursor;
 
 use polars::prelude::{CsvParseOptions, CsvReadOptions, DataFrame, IntoColumn, NamedFrom, SerReader, Series};
 
+use crate::dataset::bytes;
 use crate::error::{Error, Result};
 use crate::table::texts;
 
-/// Reads text with a header line. A column is numbers only if that loses nothing: `007` stays text.
+/// Reads text with a header line. A column is numbers only if that loses nothing: `007` stays text. `NaN` among numbers is
+/// a missing one.
 pub(super) fn parse(text: &str, separator: u8) -> Result<DataFrame> {
+    if bytes::is_page(text) {
+        return Err(Error::input("expected a table, found a page of HTML")
+            .help("fetch the file itself, not the page that shows it or says that it is not there"));
+    }
     // Tab-separated files of datasets quote nothing; a quotation mark is a letter there.
     let quote = (separator != b'\t').then_some(b'"');
     let options =
@@ -35,11 +41,17 @@ pub(super) fn parse(text: &str, separator: u8) -> Result<DataFrame> {
             let is_plain = digits.starts_with(|first: char| first.is_ascii_digit());
             is_plain && !has_padding && text.parse::<f64>().is_ok_and(f64::is_finite)
         };
-        let series = if values.iter().flatten().all(is_integer) {
+        let is_missing = |text: &&String| text.eq_ignore_ascii_case("nan");
+        let mut known = values.iter().flatten().filter(|text| !is_missing(text)).peekable();
+        let is_known = known.peek().is_some();
+        let (are_integers, are_numbers) = known
+            .fold((is_known, is_known), |(whole, number), text| (whole && is_integer(text), number && is_number(text)));
+        let series = if are_integers {
             let numbers: Vec<Option<i64>> = values.iter().map(|text| text.as_ref()?.parse().ok()).collect();
             Series::new(name.as_str().into(), numbers)
-        } else if values.iter().flatten().all(is_number) {
-            let numbers: Vec<Option<f64>> = values.iter().map(|text| text.as_ref()?.parse().ok()).collect();
+        } else if are_numbers {
+            let finite = |text: &Option<String>| text.as_ref()?.parse().ok().filter(|number: &f64| number.is_finite());
+            let numbers: Vec<Option<f64>> = values.iter().map(finite).collect();
             Series::new(name.as_str().into(), numbers)
         } else {
             continue;

@@ -77,6 +77,15 @@ fn what_comes_late_in_a_long_file_is_not_lost() {
 }
 
 #[test]
+fn nan_among_numbers_of_a_csv_is_a_missing_number_and_elsewhere_a_word() {
+    let frame = read("x.csv", b"n,x,name,only\n1,1.5,Nan,NaN\nnan,NaN,Jo,NaN\n3,2,Al,NaN\n").unwrap();
+    assert_eq!(crate::table::integers(&frame, "n").unwrap(), [Some(1), None, Some(3)]);
+    assert_eq!(crate::table::floats(&frame, "x").unwrap(), [Some(1.5), None, Some(2.0)]);
+    assert_eq!(texts(&frame, "name").unwrap()[0].as_deref(), Some("Nan"));
+    assert_eq!(texts(&frame, "only").unwrap()[0].as_deref(), Some("NaN"));
+}
+
+#[test]
 fn ids_keep_their_zeros() {
     let frame = read("x.csv", b"id,n,x\n007,1,1.50\n012,2,2.25\n").unwrap();
     assert_eq!(texts(&frame, "id").unwrap()[0].as_deref(), Some("007"));

@@ -2,9 +2,11 @@
 
 mod check;
 mod reachable;
+mod totals;
 
-pub use check::{check, conservation, counts_disagree, retriever_metrics, shares_of_labels};
+pub use check::{check, conservation, retriever_metrics};
 pub use reachable::{Reached, reach};
+pub use totals::{counts_disagree, shares_of_labels};
 
 use polars::prelude::DataFrame;
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use polars::prelude::DataFrame;
 use serde_json::Value;
 
-use super::bytes;
+use super::{bytes, json};
 use crate::error::{Error, Result};
 use crate::table::{FrameBuilder, Show};
 
@@ -48,24 +48,21 @@ impl RagCheckerFile {
     /// assert!(error.contains("results") && error.contains("an array"), "{error}");
     /// ```
     pub fn from_json(name: &str, text: &str) -> Result<Self> {
-        let (clean, _) = bytes::without_nan(text);
-        let value: Value = serde_json::from_str(&clean).map_err(|error| {
-            Error::input(format!("{name}: not JSON: {error}")).help("the file may be cut short; write it again")
-        })?;
+        let value = json::read(name, text)?.value;
         let help =
             "give the file that RAGChecker wrote, or its input: {\"results\": [{\"query_id\": …, \"query\": …}]}";
         let wrong = |found: &str| {
             Error::input(format!("{name}: expected an object whose key \"results\" holds a list, found {found}"))
                 .help(help)
         };
-        let Value::Object(mut rest) = value else { return Err(wrong(shapes::kind(&value))) };
+        let Value::Object(mut rest) = value else { return Err(wrong(json::kind(&value))) };
         let results = match rest.remove("results") {
             Some(Value::Array(list)) => list,
-            Some(other) => return Err(wrong(&format!("\"results\" that is {}", shapes::kind(&other)))),
+            Some(other) => return Err(wrong(&format!("\"results\" that is {}", json::kind(&other)))),
             None => return Err(wrong("an object without it")),
         };
         if let Some(place) = results.iter().position(|result| !result.is_object()) {
-            return Err(wrong(&format!("a result {} that is {}", place + 1, shapes::kind(&results[place]))));
+            return Err(wrong(&format!("a result {} that is {}", place + 1, json::kind(&results[place]))));
         }
         let metrics = rest.remove("metrics").filter(|metrics| !metrics.is_null());
         Ok(Self { name: name.to_owned(), results, metrics, rest })

@@ -7,20 +7,9 @@ use polars::prelude::DataFrame;
 use serde_json::{Map, Value};
 
 use super::RagCheckerFile;
+use crate::dataset::json::kind;
 use crate::error::Result;
 use crate::table::{FrameBuilder, Label};
-
-/// What a JSON value is, in words.
-pub(super) fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
-}
 
 /// The label lists of a result: name, whose claims, and whether there is one row a claim and one label a chunk.
 pub(super) const LISTS: [(&str, &str, bool); 4] = [
