@@ -333,12 +333,11 @@ fn reply(one: &Active, text: String, finish: Finish) -> Result<Reply> {
         return Err(Error::new(ErrorKind::Model, format!("the model wrote nothing: {told}")));
     }
     Ok(Reply {
-        text,
         finish,
         prompt_tokens: Some(one.prompt_tokens as u64),
         completion_tokens: Some(one.written.len() as u64),
-        latency_ms: one.began.elapsed().as_secs_f64() * 1000.0,
-        cost_usd: None,
+        latency_ms: Some(one.began.elapsed().as_secs_f64() * 1000.0),
+        ..Reply::new(text)
     })
 }
 

@@ -3,6 +3,7 @@
 //! [`Local`] opens a checkpoint: a folder as the Hugging Face Hub has them, or a GGUF file. Each opened model lives on a
 //! thread of its own and stays in memory between cells.
 
+mod counter;
 mod open;
 
 #[cfg(feature = "local")]
@@ -54,6 +55,7 @@ mod weights;
 #[cfg(feature = "local")]
 mod worker;
 
+pub(super) use counter::Counter;
 pub use open::{Device, Local, Precision};
 #[cfg(feature = "local")]
 pub use random_indexing::RandomIndexing;
