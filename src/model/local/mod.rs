@@ -21,6 +21,8 @@ mod deberta;
 #[cfg(feature = "local")]
 mod decoder;
 #[cfg(feature = "local")]
+mod dense;
+#[cfg(feature = "local")]
 mod device;
 #[cfg(feature = "local")]
 mod embedder;
@@ -50,6 +52,8 @@ mod rope;
 mod sampling;
 #[cfg(feature = "local")]
 mod text;
+#[cfg(feature = "local")]
+mod unpack;
 #[cfg(feature = "local")]
 mod weights;
 #[cfg(feature = "local")]
