@@ -85,7 +85,12 @@ impl Answer for Rag {
                 }
             }
         }
-        let replies = self.model.generate_telling(&prompts, &|_, _| tell());
+        let replies = self.model.generate_telling(&prompts, &|_, reply| {
+            // What an interrupt left unanswered is not done.
+            if !reply.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) {
+                tell();
+            }
+        });
         for ((place, dropped, note), reply) in places.into_iter().zip(replies) {
             results[place] = Some(reply.and_then(|reply| {
                 let (text, finish) = answer(&reply.text, reply.finish)?;

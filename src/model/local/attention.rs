@@ -95,8 +95,8 @@ impl Sight {
     }
 }
 
-/// Attention of one query over the keys in sight, head by head: what writing a reply does for each token. Neither copies
-/// nor scores of it go through memory.
+/// Attention of one query over the keys in sight, head by head: what writing a reply does for each token. Keys and values
+/// are read where they lie.
 struct OneQuery {
     sight: Sight,
 }

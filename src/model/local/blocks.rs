@@ -61,12 +61,16 @@ fn round_plain(x: &[f32], inputs: &mut [Input]) {
         }
         let largest = tops.iter().fold(0.0_f32, |most, top| most.max(*top));
         input.scale = largest / 127.0;
-        let inverse = if largest > 0.0 { 127.0 / largest } else { 0.0 };
+        let inverse = if largest > 1e-30 { 127.0 / largest } else { 0.0 };
         let mut total = 0_i32;
         for (place, value) in input.q.iter_mut().zip(values) {
-            let whole = (value * inverse + WHOLE).to_bits() as i32 - WHOLE.to_bits() as i32;
+            let whole = ((value * inverse + WHOLE).to_bits() as i32).wrapping_sub(WHOLE.to_bits() as i32);
             *place = whole as i8;
-            total += whole;
+            total = total.wrapping_add(whole);
+        }
+        // What is not a number has bits far from WHOLE's; it must stay visible in the product.
+        if total.unsigned_abs() > 127 * BLOCK as u32 {
+            input.scale = f32::NAN;
         }
         input.sum = input.scale * total as f32;
     }
@@ -223,6 +227,13 @@ mod tests {
         assert_eq!(input.scale, 1.0);
         assert_eq!(input.q[..8], [127, -127, 0, 2, 0, -2, 2, -3]);
         assert_eq!(input.sum, -1.0);
+        for odd in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            for times in [1, 2, BLOCK] {
+                let mut values = [1.0_f32; BLOCK];
+                values[..times].fill(odd);
+                assert!(rounded(&values)[0].scale.is_nan(), "{odd} {times} times");
+            }
+        }
         let nothing = rounded(&[0.0; BLOCK])[0];
         assert_eq!((nothing.scale, nothing.sum, nothing.q), (0.0, 0.0, [0; BLOCK]));
     }
