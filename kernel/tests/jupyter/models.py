@@ -45,7 +45,8 @@ def recorded():
 
 
 def threads(kernel):
-    """Process and thread of everything that is named after the model; the system cuts names after 15 letters."""
+    """Process and thread of everything named after the model, to the 15 letters that the system keeps: its own thread,
+    and those that it started to compute on."""
     wanted, found = f"claimlab {NAME}"[:15], set()
     for process in children(kernel.process()):
         for thread in os.listdir(f"/proc/{process}/task"):
@@ -88,10 +89,10 @@ def main():
         assert 2 <= len(before) < QUESTIONS, f"{len(before)} of {QUESTIONS} calls are in the journal"
         says(f"an interrupt ends the cell and says what is kept; {len(before)} of {QUESTIONS} answers are in the journal")
 
-        assert threads(kernel) == model, "the same thread of the same process"
+        assert model <= threads(kernel), "the same thread of the same process"
         ran = kernel.ok(f"{ANSWER}\nanswers.height()", timeout=600)
         assert ran.result() == str(QUESTIONS), ran.outputs
-        assert threads(kernel) == model, "and it was not loaded again"
+        assert model <= threads(kernel), "and it was not loaded again"
         after = recorded()
         assert after[: len(before)] == before and len(after) == QUESTIONS, f"{len(before)} and then {len(after)} calls"
         replies = [json.loads(line)["reply"]["text"] for line in after]
