@@ -6,6 +6,7 @@ use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSliceMut
 
 use super::activation::{exp, widened};
 use super::blocks::Out;
+use super::vector::{add_weighted, each_dot};
 
 /// What a query may see.
 #[derive(Debug, Clone, Copy)]
@@ -142,7 +143,9 @@ impl CustomOp3 for OneQuery {
             let (k, v) = (&k[rows(k, k_layout, head)], &v[rows(v, v_layout, head)]);
             // SAFETY: each head's part of the output is written once.
             let out = unsafe { target.part(head * width, width) };
-            one_head(&q[head * width..(head + 1) * width], k, v, &mut scores, out);
+            each_dot(&q[head * width..(head + 1) * width], k, &mut scores);
+            softmax(&mut scores);
+            add_weighted(&scores, v, out);
         };
         if heads * (last - first) * width < MANY {
             (0..heads).for_each(each);
@@ -150,36 +153,6 @@ impl CustomOp3 for OneQuery {
             barrier_pool().execute_chunked(heads, |heads| heads.for_each(&each));
         }
         Ok((CpuStorage::F32(out), Shape::from((1, heads * width))))
-    }
-}
-
-widened!(
-    one_head,
-    one_head_wide,
-    one_head_plain(q: &[f32], k: &[f32], v: &[f32], scores: &mut [f32], out: &mut [f32])
-);
-
-#[inline(always)]
-fn one_head_plain(q: &[f32], k: &[f32], v: &[f32], scores: &mut [f32], out: &mut [f32]) {
-    let width = q.len().max(1);
-    let (parts, rest) = q.as_chunks::<LANES>();
-    for (score, key) in scores.iter_mut().zip(k.chunks_exact(width)) {
-        let (key_parts, key_rest) = key.as_chunks::<LANES>();
-        let mut lanes = [0.0_f32; LANES];
-        for (part, key) in parts.iter().zip(key_parts) {
-            for ((lane, a), b) in lanes.iter_mut().zip(part).zip(key) {
-                *lane += a * b;
-            }
-        }
-        let [a, b, c, d, e, f, g, h] = lanes;
-        let tail: f32 = rest.iter().zip(key_rest).map(|(a, b)| a * b).sum();
-        *score = ((a + e) + (b + f)) + ((c + g) + (d + h)) + tail;
-    }
-    softmax_plain(scores);
-    for (weight, value) in scores.iter().zip(v.chunks_exact(width)) {
-        for (out, value) in out.iter_mut().zip(value) {
-            *out += weight * value;
-        }
     }
 }
 

@@ -7,13 +7,12 @@ use candle_core::utils::barrier_pool;
 use candle_core::{CpuStorage, DType, Result, Storage, Tensor, bail};
 
 use super::blocks::Out;
+use super::vector::{self, is_quick as is_quick_here};
 
 /// Rows up to which this is the quick way.
 const MOST: usize = 16;
 /// Rows that share one pass over a row of weights.
 const TOGETHER: usize = 4;
-/// Sums that are kept side by side.
-const LANES: usize = 16;
 
 /// Whether [`product`] is the quick way for this input.
 pub(super) fn is_quick(x: &Tensor, weight: &Tensor) -> bool {
@@ -22,17 +21,7 @@ pub(super) fn is_quick(x: &Tensor, weight: &Tensor) -> bool {
         && x.dtype() == DType::F32
         && weight.dtype() == DType::F32
         && weight.is_contiguous()
-        && has_vectors()
-}
-
-#[cfg(target_arch = "x86_64")]
-fn has_vectors() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn has_vectors() -> bool {
-    false
+        && is_quick_here()
 }
 
 /// `x Wᵀ`; a row comes out the same whatever stands beside it.
@@ -75,63 +64,13 @@ fn dots(weights: &[f32], inputs: &[f32]) -> [f32; TOGETHER] {
     let row = |place: usize| inputs.get(place * width..(place + 1) * width).unwrap_or_default();
     let mut sums = [0.0; TOGETHER];
     if inputs.len() == TOGETHER * width {
-        sums = several(weights, [row(0), row(1), row(2), row(3)]);
+        sums = vector::dots(weights, [row(0), row(1), row(2), row(3)]);
     } else {
         for (place, sum) in sums.iter_mut().enumerate().take(inputs.len() / width.max(1)) {
-            [*sum] = several(weights, [row(place)]);
+            [*sum] = vector::dots(weights, [row(place)]);
         }
     }
     sums
-}
-
-#[cfg(target_arch = "x86_64")]
-fn several<const N: usize>(weights: &[f32], inputs: [&[f32]; N]) -> [f32; N] {
-    // SAFETY: only reached where `has_vectors` found these instructions.
-    unsafe { several_wide(weights, inputs) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn several_wide<const N: usize>(weights: &[f32], inputs: [&[f32]; N]) -> [f32; N] {
-    several_plain(weights, inputs)
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn several<const N: usize>(weights: &[f32], inputs: [&[f32]; N]) -> [f32; N] {
-    several_plain(weights, inputs)
-}
-
-#[inline(always)]
-fn several_plain<const N: usize>(weights: &[f32], inputs: [&[f32]; N]) -> [f32; N] {
-    let (chunks, rest) = weights.as_chunks::<LANES>();
-    let split = inputs.map(|input| input.as_chunks::<LANES>());
-    let mut lanes = [[0.0_f32; LANES]; N];
-    for (place, weights) in chunks.iter().enumerate() {
-        for (lanes, (input, _)) in lanes.iter_mut().zip(&split) {
-            for ((lane, weight), value) in lanes.iter_mut().zip(weights).zip(&input[place]) {
-                *lane = weight.mul_add(*value, *lane);
-            }
-        }
-    }
-    let mut sums = [0.0; N];
-    for ((sum, lanes), (_, tail)) in sums.iter_mut().zip(&lanes).zip(&split) {
-        let tail: f32 = rest.iter().zip(*tail).map(|(weight, value)| weight * value).sum();
-        *sum = total(*lanes) + tail;
-    }
-    sums
-}
-
-/// The sum of all lanes, by halves.
-#[inline(always)]
-fn total(mut lanes: [f32; LANES]) -> f32 {
-    let mut half = LANES / 2;
-    while half > 0 {
-        for place in 0..half {
-            lanes[place] += lanes[place + half];
-        }
-        half /= 2;
-    }
-    lanes[0]
 }
 
 #[cfg(test)]
@@ -145,7 +84,7 @@ mod tests {
         for (rows, height, width) in [(1, 50, 64), (3, 7, 100), (4, 9, 16), (9, 33, 37), (16, 5, 8)] {
             let weight = Tensor::randn(0_f32, 0.2, (height, width), &Device::Cpu)?;
             let x = Tensor::randn(0_f32, 1.0, (rows, width), &Device::Cpu)?;
-            if !has_vectors() {
+            if !is_quick_here() {
                 return Ok(());
             }
             assert!(is_quick(&x, &weight) && !is_quick(&x, &weight.t()?));

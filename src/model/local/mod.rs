@@ -55,6 +55,8 @@ mod text;
 #[cfg(feature = "local")]
 mod unpack;
 #[cfg(feature = "local")]
+mod vector;
+#[cfg(feature = "local")]
 mod weights;
 #[cfg(feature = "local")]
 mod worker;
