@@ -6,6 +6,7 @@ use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSliceMut
 
 use super::activation::{exp, widened};
 use super::blocks::Out;
+use super::prefill;
 use super::vector::{add_weighted, each_dot};
 
 /// What a query may see.
@@ -25,6 +26,9 @@ pub(super) fn attend(q: &Tensor, k: &Tensor, v: &Tensor, sight: Sight, mask: Opt
     let group = heads / shared;
     if queries == 1 && is_plain(q) {
         return q.contiguous()?.apply_op3_no_bwd(k, v, &OneQuery { sight });
+    }
+    if is_plain(q) && prefill::is_possible(q) {
+        return prefill::attend(q, k, v, sight);
     }
     let grouped = q
         .reshape((queries, shared, group, width))?
@@ -72,7 +76,7 @@ pub(super) fn softmax_rows(scores: &Tensor) -> Result<Tensor> {
 
 impl Sight {
     /// The first key that the query sees, and one past the last.
-    fn range(self, query: usize) -> (usize, usize) {
+    pub(super) fn range(self, query: usize) -> (usize, usize) {
         let to = self.offset + query + 1;
         (self.window.map_or(0, |window| to.saturating_sub(window)), to)
     }
@@ -189,7 +193,7 @@ impl InplaceOp1 for MaskedSoftmax {
     }
 }
 
-widened!(softmax, softmax_wide, softmax_plain(scores: &mut [f32]));
+widened!(pub(super) softmax, softmax_wide, softmax_plain(scores: &mut [f32]));
 
 const LANES: usize = 8;
 
@@ -230,9 +234,14 @@ mod tests {
     fn both_ways_agree_with_and_without_a_window() -> Result<()> {
         let device = Device::Cpu;
         let cases = [(5, 0, None), (1, 6, None), (4, 3, Some(2)), (7, 0, Some(3)), (1, 9, Some(4)), (1, 4000, None)];
-        for (queries, offset, window) in cases {
-            // A cache has room for more keys than there are, and a head may be no whole number of vectors.
-            let (keys, width) = (offset + queries, 12);
+        let longer = [(150, 0, None), (150, 70, None), (61, 200, Some(30)), (150, 0, Some(5))];
+        // A head may be no whole number of vectors.
+        let widths = [12, 32].into_iter();
+        for ((queries, offset, window), width) in
+            widths.flat_map(|width| cases.iter().chain(&longer).map(move |case| (*case, width)))
+        {
+            // A cache has room for more keys than there are.
+            let keys = offset + queries;
             let q = Tensor::randn(0_f32, 1.0, (queries, 4, width), &device)?;
             let k = Tensor::randn(0_f32, 1.0, (2, keys + 5, width), &device)?.narrow(1, 0, keys)?;
             let v = Tensor::randn(0_f32, 1.0, (2, keys + 5, width), &device)?.narrow(1, 0, keys)?;

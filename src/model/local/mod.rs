@@ -45,6 +45,8 @@ mod parity;
 #[cfg(all(test, feature = "local"))]
 mod parity_gguf;
 #[cfg(feature = "local")]
+mod prefill;
+#[cfg(feature = "local")]
 mod random_indexing;
 #[cfg(feature = "local")]
 mod rope;

@@ -57,8 +57,100 @@ pub(super) fn add_weighted(weights: &[f32], rows: &[f32], out: &mut [f32]) {
     }
 }
 
+/// A matrix of some rows, which are `step` numbers apart.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rows<'a> {
+    pub(super) numbers: &'a [f32],
+    pub(super) step: usize,
+}
+
+/// Columns that [`multiply`] computes at a time.
+pub(super) const COLUMNS: usize = 16;
+/// Rows that it computes at a time.
+pub(super) const BAND: usize = 6;
+
+/// `c = a b`: `a` has rows of `inner` numbers, `b` has `inner` rows, `c` has rows of `columns` numbers, whole multiples of
+/// [`COLUMNS`], without gaps. False, and nothing is done, if the numbers do not suffice or the machine lacks AVX2.
+pub(super) fn multiply(a: Rows<'_>, b: Rows<'_>, c: &mut [f32], inner: usize, columns: usize) -> bool {
+    if inner == 0 || columns == 0 || !columns.is_multiple_of(COLUMNS) || !is_quick() {
+        return false;
+    }
+    let rows = c.len() / columns;
+    let reaches = |matrix: Rows<'_>, rows: usize, width: usize| {
+        rows == 0 || (rows - 1) * matrix.step + width <= matrix.numbers.len()
+    };
+    if !reaches(a, rows, inner) || !reaches(b, inner, columns) {
+        return false;
+    }
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instructions are there, and all rows lie inside their slices.
+    unsafe {
+        multiply_wide(a, b, c, (rows, inner, columns));
+    }
+    true
+}
+
+/// # Safety
+/// `a` reaches to `rows` rows of `inner` numbers, `b` to `inner` rows of `columns`, and `c` to `rows` of `columns`.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn multiply_wide(a: Rows<'_>, b: Rows<'_>, c: &mut [f32], (rows, inner, columns): (usize, usize, usize)) {
+    for column in (0..columns).step_by(COLUMNS) {
+        let mut row = 0;
+        while row < rows {
+            // SAFETY: these rows and columns lie inside all three, by the caller's promise.
+            unsafe {
+                let left = (a.numbers.as_ptr().add(row * a.step), a.step);
+                let right = (b.numbers.as_ptr().add(column), b.step);
+                let out = (c.as_mut_ptr().add(row * columns + column), columns);
+                if row + BAND <= rows {
+                    tile::<BAND>(left, right, out, inner);
+                    row += BAND;
+                } else {
+                    tile::<1>(left, right, out, inner);
+                    row += 1;
+                }
+            }
+        }
+    }
+}
+
 fn plain(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Some rows and 16 columns of a product, all sums in registers.
+///
+/// # Safety
+/// As `multiply_wide`, for `N` rows and 16 columns from these places on.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn tile<const N: usize>(
+    (a, a_step): (*const f32, usize),
+    (b, b_step): (*const f32, usize),
+    (c, c_step): (*mut f32, usize),
+    inner: usize,
+) {
+    let mut sums = [[_mm256_setzero_ps(); 2]; N];
+    for place in 0..inner {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let right = b.add(place * b_step);
+            let (low, high) = (_mm256_loadu_ps(right), _mm256_loadu_ps(right.add(8)));
+            for (row, sum) in sums.iter_mut().enumerate() {
+                let left = _mm256_set1_ps(*a.add(row * a_step + place));
+                sum[0] = _mm256_fmadd_ps(left, low, sum[0]);
+                sum[1] = _mm256_fmadd_ps(left, high, sum[1]);
+            }
+        }
+    }
+    for (row, sum) in sums.iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe {
+            _mm256_storeu_ps(c.add(row * c_step), sum[0]);
+            _mm256_storeu_ps(c.add(row * c_step + 8), sum[1]);
+        }
+    }
 }
 
 /// # Safety
@@ -136,6 +228,28 @@ mod tests {
 
     fn numbers(n: usize, salt: usize) -> Vec<f32> {
         (0..n).map(|place| ((place * 37 + salt * 11) % 101) as f32 / 50.0 - 1.0).collect()
+    }
+
+    #[test]
+    fn products_of_matrices_agree_with_the_plain_loops() {
+        for (rows, inner, columns) in [(1, 1, 16), (5, 7, 16), (6, 64, 32), (13, 33, 48)] {
+            let (a_step, b_step) = (inner + 3, columns + 5);
+            let (a, b) = (numbers(rows * a_step, 1), numbers(inner * b_step, 2));
+            let mut c = vec![f32::NAN; rows * columns];
+            let (left, right) = (Rows { numbers: &a, step: a_step }, Rows { numbers: &b, step: b_step });
+            if !is_quick() {
+                assert!(!multiply(left, right, &mut c, inner, columns));
+                return;
+            }
+            assert!(multiply(left, right, &mut c, inner, columns));
+            for (place, found) in c.iter().enumerate() {
+                let (row, column) = (place / columns, place % columns);
+                let expected: f32 = (0..inner).map(|i| a[row * a_step + i] * b[i * b_step + column]).sum();
+                assert!((found - expected).abs() < 1e-4, "{rows} {inner} {columns}");
+            }
+            assert!(!multiply(left, Rows { numbers: &b[..columns], step: b_step }, &mut c, inner + 1, columns));
+            assert!(!multiply(left, right, &mut c, inner, columns - 1));
+        }
     }
 
     #[test]
