@@ -37,6 +37,13 @@ fn skip(test: &str, why: &str, may_be_absent: bool) {
     eprintln!("SKIPPED {test}: {why}");
 }
 
+/// A real small model that `tests/fetch-parts` has fetched.
+fn part(name: &str) -> Option<PathBuf> {
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache/claimlab/parts"));
+    let folder = std::env::var_os("CLAIMLAB_PARTS").map(PathBuf::from).or_else(home)?;
+    Some(folder.join(name)).filter(|found| found.exists())
+}
+
 /// Whether sessions can start here; they need the standard library's sources.
 fn able(test: &str) -> bool {
     let doctor = claimlab(&["doctor"]).output().unwrap();

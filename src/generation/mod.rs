@@ -46,10 +46,16 @@ pub struct Answered {
     pub completion_tokens: Option<u64>,
     /// Milliseconds, where the answerer measures them itself.
     pub latency_ms: Option<f64>,
-    /// What it cost in US dollars, where a price is known.
+    /// What it cost in US dollars, where it is known.
     pub cost_usd: Option<f64>,
     /// Chunks that did not fit and were not read, the lowest-ranked.
     pub dropped: usize,
+    /// The model that a server says has answered.
+    pub served_model: Option<String>,
+    /// The server's name for its configuration when it answered.
+    pub system_fingerprint: Option<String>,
+    /// What is odd about this answer: why its cost is not known, or that nothing measured the prompt.
+    pub note: Option<String>,
 }
 
 /// Answers questions from chunks.
@@ -109,7 +115,9 @@ impl Generator {
 
     /// A language model that reads the chunks and answers in the language of the question, greedily where the model
     /// allows it, in at most 512 tokens. What does not fit into the model's context is left out from the lowest rank up,
-    /// and the column `chunks_dropped` says how much.
+    /// and the column `chunks_dropped` says how much. A remote model is measured only with its tokenizer
+    /// ([`Endpoint::tokenizer`](crate::model::Endpoint::tokenizer)); without, the column `note` says that it was not.
+    /// `served_model` and `system_fingerprint` hold what a server told of itself.
     ///
     /// Give a journaled model, and no answer is ever paid for twice.
     ///
@@ -233,6 +241,9 @@ struct Rows {
     latency: Vec<Option<f64>>,
     cost: Vec<Option<f64>>,
     dropped: Vec<Option<i64>>,
+    served: Vec<Option<String>>,
+    fingerprint: Vec<Option<String>>,
+    note: Vec<Option<String>>,
     failure: Vec<Option<String>>,
 }
 
@@ -251,6 +262,10 @@ impl Rows {
         self.latency.push(answered.as_ref().and_then(|answered| answered.latency_ms));
         self.cost.push(answered.as_ref().and_then(|answered| answered.cost_usd));
         self.dropped.push(count(|answered| Some(answered.dropped as u64)));
+        let text = |of: fn(&Answered) -> &Option<String>| answered.as_ref().and_then(|answered| of(answered).clone());
+        self.served.push(text(|answered| &answered.served_model));
+        self.fingerprint.push(text(|answered| &answered.system_fingerprint));
+        self.note.push(text(|answered| &answered.note));
         self.failure.push(failure);
         self.response.push(answered.map(|answered| answered.text));
     }
@@ -271,6 +286,9 @@ impl Rows {
                 .number("latency_ms", &self.latency)
                 .number("cost_usd", &self.cost)
                 .integer_or_null("chunks_dropped", &self.dropped)
+                .text_or_null("served_model", &self.served)
+                .text_or_null("system_fingerprint", &self.fingerprint)
+                .text_or_null("note", &self.note)
                 .text_or_null("failure", &self.failure)
                 .build()?,
         )

@@ -271,7 +271,7 @@ impl Rows {
         let request: String = Sha256::digest(told).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         let count = |tokens: Option<u64>| tokens.and_then(|tokens| i64::try_from(tokens).ok());
         let usage = reply.map_or((None, None, None, None), |reply| {
-            (count(reply.prompt_tokens), count(reply.completion_tokens), reply.cost_usd, Some(reply.latency_ms))
+            (count(reply.prompt_tokens), count(reply.completion_tokens), reply.cost_usd, reply.latency_ms)
         });
         for (name, judgement) in names.iter().zip(found) {
             self.keys.push((

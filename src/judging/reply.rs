@@ -115,14 +115,7 @@ mod tests {
     use super::*;
 
     fn reply(text: &str) -> Reply {
-        Reply {
-            text: text.to_owned(),
-            finish: Finish::Stop,
-            prompt_tokens: None,
-            completion_tokens: None,
-            latency_ms: 0.0,
-            cost_usd: None,
-        }
+        Reply::new(text)
     }
 
     const ANSWER: &str = "The notice period is 30 days.";

@@ -134,10 +134,60 @@ pub struct Reply {
     pub prompt_tokens: Option<u64>,
     /// Tokens written, if the model says.
     pub completion_tokens: Option<u64>,
-    /// How long the call took, in milliseconds.
-    pub latency_ms: f64,
-    /// What it cost in US dollars, where a price is known.
+    /// How long the call took, in milliseconds; `None` for a batch, which has no time of its own for each call.
+    pub latency_ms: Option<f64>,
+    /// What it cost in US dollars, where a price is known and the server counts tokens.
     pub cost_usd: Option<f64>,
+    /// What a server told of itself; `None` for a model in this process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<Served>,
+    /// What is odd about this call, such as why its cost is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl Reply {
+    /// A reply of which nothing is known but its text; the model was done.
+    ///
+    /// ```
+    /// use claimlab::model::Reply;
+    /// let reply = Reply { completion_tokens: Some(1), ..Reply::new("Yes") };
+    /// assert_eq!((reply.text.as_str(), reply.latency_ms, reply.cost_usd), ("Yes", None, None));
+    /// ```
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            finish: Finish::Stop,
+            prompt_tokens: None,
+            completion_tokens: None,
+            latency_ms: None,
+            cost_usd: None,
+            served: None,
+            note: None,
+        }
+    }
+}
+
+/// What stood behind a server's name for a model when it replied. The same name may mean another model tomorrow, and
+/// temperature 0 repeats itself only as long as the fingerprint stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Served {
+    /// The model that replied, often with the date of its release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The server's name for its own configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_fingerprint: Option<String>,
+    /// The class of service that was paid for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_tier: Option<String>,
+    /// Tokens read from the provider's cache, part of the tokens read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<u64>,
+    /// Tokens of hidden reasoning, part of the tokens written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
 }
 
 /// Follows the calls of one request one by one: the journal, which writes each down before anybody sees it, or a

@@ -11,7 +11,7 @@ mod scripted;
 mod shelf;
 
 pub use classify::{Classifier, Classify, Pair, Probabilities};
-pub use generate::{Finish, Generate, LanguageModel, Message, Prompt, Reply, Role, Watch, generate_all};
+pub use generate::{Finish, Generate, LanguageModel, Message, Prompt, Reply, Role, Served, Watch, generate_all};
 pub use local::{Device, Local, Precision};
 pub use remote::{Endpoint, Imported, Price, violation};
 pub use shelf::Shelf;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::generate::{Finish, Generate, LanguageModel, Prompt, Reply, Watch, generate_all};
+use super::generate::{Generate, LanguageModel, Prompt, Reply, Watch, generate_all};
 use crate::error::Result;
 use crate::signal;
 
@@ -58,14 +58,8 @@ impl Generate for Scripted {
                 return;
             }
             let began = Instant::now();
-            let reply = (self.0)(prompt).map(|text| Reply {
-                text,
-                finish: Finish::Stop,
-                prompt_tokens: None,
-                completion_tokens: None,
-                latency_ms: began.elapsed().as_secs_f64() * 1000.0,
-                cost_usd: None,
-            });
+            let reply = (self.0)(prompt)
+                .map(|text| Reply { latency_ms: Some(began.elapsed().as_secs_f64() * 1000.0), ..Reply::new(text) });
             watch.end(place, reply);
         }
     }

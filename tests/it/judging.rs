@@ -8,7 +8,7 @@ use claimlab::judging::{
     Judge, JudgePrompt, JudgingSet, MetaVerifier, ProposalKind, Role, SignOffs, evals_bench, lint, llm_bar,
     preference_agreement, propose, tau_bench,
 };
-use claimlab::model::{Finish, Generate, LanguageModel, Prompt, Reply};
+use claimlab::model::{Generate, LanguageModel, Prompt, Reply};
 use claimlab::polars::prelude::df;
 use claimlab::table::{Attempts, Criteria, Verdicts, texts};
 use serde_json::{Value, json};
@@ -31,12 +31,10 @@ impl Generate for Says {
             .iter()
             .map(|prompt| {
                 (self.0)(prompt).map(|text| Reply {
-                    text,
-                    finish: Finish::Stop,
                     prompt_tokens: Some(7),
                     completion_tokens: Some(3),
-                    latency_ms: 1.0,
-                    cost_usd: None,
+                    latency_ms: Some(1.0),
+                    ..Reply::new(text)
                 })
             })
             .collect()

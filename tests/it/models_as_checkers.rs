@@ -32,14 +32,7 @@ impl Generate for Double {
                 let mut asked = self.asked.lock().unwrap();
                 asked.push(prompt.clone());
                 let (text, finish) = (self.script)(&prompt.messages[0].content, asked.len())?;
-                Ok(Reply {
-                    text,
-                    finish,
-                    prompt_tokens: None,
-                    completion_tokens: None,
-                    latency_ms: 0.0,
-                    cost_usd: None,
-                })
+                Ok(Reply { finish, ..Reply::new(text) })
             })
             .collect()
     }

@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use claimlab::model::{
-    Classifier, Classify, Embed, Finish, Generate, LanguageModel, Pair, Probabilities, Prompt, Reply,
-};
+use claimlab::model::{Classifier, Classify, Embed, Generate, LanguageModel, Pair, Probabilities, Prompt, Reply};
 use claimlab::prelude::*;
 use claimlab::retrieval::{Analyzer, Bm25, Dense, Found, Precision, Question};
 use claimlab::table::{FrameBuilder, floats, texts};
@@ -165,14 +163,7 @@ impl Generate for Grader {
                     passage if passage.contains("damage") => "It is quite relevant!",
                     _ => "{\"relevance\": 1}",
                 };
-                Ok(Reply {
-                    text: text.to_owned(),
-                    finish: Finish::Stop,
-                    prompt_tokens: None,
-                    completion_tokens: None,
-                    latency_ms: 0.0,
-                    cost_usd: None,
-                })
+                Ok(Reply::new(text))
             })
             .collect()
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use claimlab::judging::JudgingSet;
-use claimlab::model::{Finish, Generate, Prompt, Reply};
+use claimlab::model::{Generate, Prompt, Reply};
 use claimlab::table::texts;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -150,10 +150,9 @@ impl Generate for ScriptedJudge {
                 Ok(Reply {
                     prompt_tokens: tokens(&read),
                     completion_tokens: tokens(&text),
-                    latency_ms: 300.0 + text.len() as f64,
+                    latency_ms: Some(300.0 + text.len() as f64),
                     cost_usd: Some((read.len() + 4 * text.len()) as f64 * 1e-7),
-                    text,
-                    finish: Finish::Stop,
+                    ..Reply::new(text)
                 })
             })
             .collect()

@@ -18,15 +18,17 @@ pub unsafe extern "C" fn claimlab_models(action: *const c_char, name: *const c_c
     let (action, name) = (action.to_string_lossy().into_owned(), name.to_string_lossy().into_owned());
     let done = catch_unwind(|| {
         let shelf = Shelf::of(&Lab::open()?)?;
-        match action.as_str() {
-            "list" => shelf.list(),
-            "fetch" => shelf.fetch(&name),
-            _ => shelf.verify(&name),
-        }
+        let table = match (action.as_str(), shelf.advice()) {
+            ("list", Some(advice)) => return Ok(advice),
+            ("list", None) => shelf.list()?,
+            ("fetch", _) => shelf.fetch(&name)?,
+            _ => shelf.verify(&name)?,
+        };
+        Ok::<_, claimlab::Error>(table.to_string())
     });
     match done {
-        Ok(Ok(table)) => {
-            println!("{table}");
+        Ok(Ok(told)) => {
+            println!("{told}");
             0
         }
         Ok(Err(error)) => {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{able, claimlab, one_at_a_time, root, skip};
+use super::{able, claimlab, one_at_a_time, part, root, skip};
 
 fn notebook(cells: &[&str]) -> String {
     let cells: Vec<_> = cells
@@ -54,6 +54,27 @@ fn the_quickstart_runs_and_shows_tables_and_figures() {
     assert!(text.contains("Claims of the response"), "the opened question");
 }
 
+#[test]
+fn an_empty_shelf_says_how_to_fill_it() {
+    let _one = one_at_a_time();
+    let folder = tempfile::tempdir().unwrap();
+    let models = |arguments: &[&str]| {
+        let output = claimlab(&["models"]).args(arguments).env("CLAIMLAB_HOME", folder.path()).output().unwrap();
+        let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        (output.status.success(), told)
+    };
+    let (listed, told) = models(&["list"]);
+    assert!(listed && told.contains("lab.toml") && told.contains("[models."), "{told}");
+    let (verified, told) = models(&["verify", "smollm2"]);
+    assert!(!verified && told.contains("it is empty") && told.contains("[models.smollm2]"), "{told}");
+    std::fs::write(folder.path().join("lab.toml"), "[models.far]\nendpoint = \"http://localhost:1/v1\"").unwrap();
+    let (listed, told) = models(&["list"]);
+    assert!(listed && told.contains("far") && told.contains("remote"), "{told}");
+    std::fs::write(folder.path().join("lab.toml"), "[models.far]\nendpoinnt = \"x\"").unwrap();
+    let (listed, told) = models(&["list"]);
+    assert!(!listed && told.contains("line 2") && told.contains("endpoinnt"), "{told}");
+}
+
 /// The story that a notebook tells, and what must be in it when it has run.
 fn a_notebook_runs(name: &str, holds: &[&str]) {
     let _one = one_at_a_time();
@@ -90,10 +111,7 @@ fn the_notebook_on_retrieval_runs() {
 
 #[test]
 fn the_notebook_on_models_runs_a_real_small_model() {
-    let parts = std::env::var_os("CLAIMLAB_PARTS")
-        .map(std::path::PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| std::path::Path::new(&home).join(".cache/claimlab/parts")));
-    if !parts.is_some_and(|parts| parts.join("smollm2").is_dir()) {
+    if part("smollm2").is_none() {
         return skip("the_notebook_on_models", "SmolLM2 is not there; run tests/fetch-parts", false);
     }
     a_notebook_runs("04-models-and-generation.ipynb", &["text/html"]);

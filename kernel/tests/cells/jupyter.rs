@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{able, one_at_a_time, skip};
+use super::{able, one_at_a_time, part, skip};
 
 /// A Python that has these modules.
 fn python(test: &str, modules: &[&str]) -> Option<PathBuf> {
@@ -39,6 +39,18 @@ fn the_kernel_keeps_its_promises_over_the_wire() {
     let (true, Some(python)) = (able(test), python(test, &["jupyter_client", "zmq"])) else { return };
     let folder = tempfile::tempdir().unwrap();
     run(&python, "protocol.py", &[], folder.path());
+}
+
+#[test]
+fn a_real_model_is_interrupted_without_being_lost() {
+    let _one = one_at_a_time();
+    let test = "a_real_model_is_interrupted_without_being_lost";
+    let Some(model) = part("smollm2/SmolLM2-135M-Instruct.Q4_1.gguf") else {
+        return skip(test, "SmolLM2 is not there; run tests/fetch-parts", false);
+    };
+    let (true, Some(python)) = (able(test), python(test, &["jupyter_client", "zmq"])) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    run(&python, "models.py", &[&model], folder.path());
 }
 
 #[test]

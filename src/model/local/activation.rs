@@ -75,8 +75,8 @@ impl InplaceOp1 for Gelu {
 
 /// Compiles a loop twice, for wide vectors and for any machine, and takes the one that runs here.
 macro_rules! widened {
-    ($name:ident, $wide:ident, $plain:ident ( $($argument:ident : $kind:ty),* )) => {
-        fn $name($($argument: $kind),*) {
+    ($seen:vis $name:ident, $wide:ident, $plain:ident ( $($argument:ident : $kind:ty),* )) => {
+        $seen fn $name($($argument: $kind),*) {
             #[cfg(target_arch = "x86_64")]
             if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
                 // SAFETY: the instructions are there.

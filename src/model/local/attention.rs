@@ -1,9 +1,13 @@
 //! Attention over the keys and values of one sequence, queries grouped by the head that they share keys with.
 
-use candle_core::{CpuStorage, D, DType, InplaceOp1, Layout, Result, Tensor, bail};
+use candle_core::utils::barrier_pool;
+use candle_core::{CpuStorage, CustomOp3, D, DType, Device, InplaceOp1, Layout, Result, Shape, Tensor, bail};
 use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSliceMut};
 
 use super::activation::{exp, widened};
+use super::blocks::Out;
+use super::prefill;
+use super::vector::{add_weighted, each_dot};
 
 /// What a query may see.
 #[derive(Debug, Clone, Copy)]
@@ -15,26 +19,35 @@ pub(super) struct Sight {
 }
 
 /// `q` is (queries, heads, width), already scaled; `k` and `v` are (shared heads, keys, width), where `keys` reaches to
-/// the last query. Returns (queries, heads · width).
-pub(super) fn attend(q: &Tensor, k: &Tensor, v: &Tensor, sight: Sight) -> Result<Tensor> {
+/// the last query. `mask` is [`Sight::mask`]'s. Returns (queries, heads · width).
+pub(super) fn attend(q: &Tensor, k: &Tensor, v: &Tensor, sight: Sight, mask: Option<&Tensor>) -> Result<Tensor> {
     let (queries, heads, width) = q.dims3()?;
     let (shared, keys, _) = k.dims3()?;
     let group = heads / shared;
+    if queries == 1 && is_plain(q) {
+        return q.contiguous()?.apply_op3_no_bwd(k, v, &OneQuery { sight });
+    }
+    if is_plain(q) && prefill::is_possible(q) {
+        return prefill::attend(q, k, v, sight);
+    }
     let grouped = q
         .reshape((queries, shared, group, width))?
         .permute((1, 2, 0, 3))?
         .reshape((shared, group * queries, width))?
         .contiguous()?;
     let scores = grouped.matmul(&k.t()?)?;
-    let weights = if scores.device().is_cpu() && scores.dtype() == DType::F32 {
+    let weights = if is_plain(&scores) {
         scores.inplace_op1(&MaskedSoftmax { queries, sight })?;
         scores
     } else {
         let scores = scores.to_dtype(DType::F32)?;
-        let masked = if queries == 1 && sight.window.is_none_or(|window| window >= keys) {
-            scores
-        } else {
-            scores.broadcast_add(&mask(queries, keys, group, sight, q)?)?
+        let masked = match mask {
+            Some(mask) => scores.reshape((shared, group, queries, keys))?.broadcast_add(mask)?.reshape((
+                shared,
+                group * queries,
+                keys,
+            ))?,
+            None => scores,
         };
         candle_nn::ops::softmax(&masked, D::Minus1)?.to_dtype(v.dtype())?
     };
@@ -44,6 +57,11 @@ pub(super) fn attend(q: &Tensor, k: &Tensor, v: &Tensor, sight: Sight) -> Result
         .permute((2, 0, 1, 3))?
         .reshape((queries, heads * width))?
         .contiguous()
+}
+
+/// Whether the loops of this module can compute it: f32 on the processor.
+fn is_plain(tensor: &Tensor) -> bool {
+    tensor.device().is_cpu() && tensor.dtype() == DType::F32
 }
 
 /// Softmax over the last dimension, in place where that is possible.
@@ -56,22 +74,89 @@ pub(super) fn softmax_rows(scores: &Tensor) -> Result<Tensor> {
     candle_nn::ops::softmax(scores, D::Minus1)
 }
 
-fn mask(queries: usize, keys: usize, group: usize, sight: Sight, like: &Tensor) -> Result<Tensor> {
-    let mut values = vec![f32::NEG_INFINITY; queries * keys];
-    for query in 0..queries {
-        let (from, to) = sight.range(query);
-        for value in values.iter_mut().skip(query * keys + from).take(to.min(keys).saturating_sub(from)) {
-            *value = 0.0;
-        }
-    }
-    Tensor::from_vec(values, (queries, keys), like.device())?.repeat((group, 1))?.unsqueeze(0)
-}
-
 impl Sight {
     /// The first key that the query sees, and one past the last.
-    fn range(self, query: usize) -> (usize, usize) {
+    pub(super) fn range(self, query: usize) -> (usize, usize) {
         let to = self.offset + query + 1;
         (self.window.map_or(0, |window| to.saturating_sub(window)), to)
+    }
+
+    /// Zero where a query sees a key, minus infinity elsewhere: (queries, keys), for all layers. `None` where every
+    /// query sees every key, or where no mask is needed since the softmax itself leaves out what is not seen.
+    pub(super) fn mask(self, queries: usize, dtype: DType, device: &Device) -> Result<Option<Tensor>> {
+        let keys = self.offset + queries;
+        let sees_all = queries == 1 && self.window.is_none_or(|window| window >= keys);
+        if sees_all || (device.is_cpu() && dtype == DType::F32) {
+            return Ok(None);
+        }
+        let mut values = vec![f32::NEG_INFINITY; queries * keys];
+        for (query, row) in values.chunks_mut(keys.max(1)).enumerate() {
+            let (from, to) = self.range(query);
+            if let Some(seen) = row.get_mut(from..to.min(keys)) {
+                seen.fill(0.0);
+            }
+        }
+        Tensor::from_vec(values, (queries, keys), device).map(Some)
+    }
+}
+
+/// Attention of one query over the keys in sight, head by head: what writing a reply does for each token. Keys and values
+/// are read where they lie.
+struct OneQuery {
+    sight: Sight,
+}
+
+/// Numbers to read from which on threads are worth their while.
+const MANY: usize = 1 << 16;
+
+impl CustomOp3 for OneQuery {
+    fn name(&self) -> &'static str {
+        "one_query"
+    }
+
+    fn cpu_fwd(
+        &self,
+        q: &CpuStorage,
+        q_layout: &Layout,
+        k: &CpuStorage,
+        k_layout: &Layout,
+        v: &CpuStorage,
+        v_layout: &Layout,
+    ) -> Result<(CpuStorage, Shape)> {
+        let (CpuStorage::F32(q), CpuStorage::F32(k), CpuStorage::F32(v)) = (q, k, v) else {
+            bail!("attention of something else than f32")
+        };
+        let (_, heads, width) = q_layout.shape().dims3()?;
+        let (shared, keys, _) = k_layout.shape().dims3()?;
+        let has_rows = |layout: &Layout| layout.stride()[1] == width && layout.stride()[2] == 1;
+        if !has_rows(k_layout) || !has_rows(v_layout) || v_layout.dims() != k_layout.dims() {
+            bail!("attention over keys that are not rows")
+        }
+        let (first, last) = self.sight.range(0);
+        let (first, last) = (first.min(keys), last.min(keys));
+        let group = heads / shared.max(1);
+        let q = &q[q_layout.start_offset()..][..heads * width];
+        let rows = |values: &'_ [f32], layout: &Layout, head: usize| {
+            let head = layout.start_offset() + head / group.max(1) * layout.stride()[0];
+            head + first * width..(head + last * width).min(values.len())
+        };
+        let mut out = vec![0.0_f32; heads * width];
+        let target = Out::of(&mut out);
+        let each = |head: usize| {
+            let mut scores = vec![0.0_f32; last - first];
+            let (k, v) = (&k[rows(k, k_layout, head)], &v[rows(v, v_layout, head)]);
+            // SAFETY: each head's part of the output is written once.
+            let out = unsafe { target.part(head * width, width) };
+            each_dot(&q[head * width..(head + 1) * width], k, &mut scores);
+            softmax(&mut scores);
+            add_weighted(&scores, v, out);
+        };
+        if heads * (last - first) * width < MANY {
+            (0..heads).for_each(each);
+        } else {
+            barrier_pool().execute_chunked(heads, |heads| heads.for_each(&each));
+        }
+        Ok((CpuStorage::F32(out), Shape::from((1, heads * width))))
     }
 }
 
@@ -108,7 +193,7 @@ impl InplaceOp1 for MaskedSoftmax {
     }
 }
 
-widened!(softmax, softmax_wide, softmax_plain(scores: &mut [f32]));
+widened!(pub(super) softmax, softmax_wide, softmax_plain(scores: &mut [f32]));
 
 const LANES: usize = 8;
 
@@ -147,16 +232,26 @@ mod tests {
 
     #[test]
     fn both_ways_agree_with_and_without_a_window() -> Result<()> {
-        let device = candle_core::Device::Cpu;
-        for (queries, offset, window) in [(5, 0, None), (1, 6, None), (4, 3, Some(2)), (7, 0, Some(3))] {
-            let q = Tensor::randn(0_f32, 1.0, (queries, 4, 8), &device)?;
-            let k = Tensor::randn(0_f32, 1.0, (2, offset + queries, 8), &device)?;
-            let v = Tensor::randn(0_f32, 1.0, (2, offset + queries, 8), &device)?;
+        let device = Device::Cpu;
+        let cases = [(5, 0, None), (1, 6, None), (4, 3, Some(2)), (7, 0, Some(3)), (1, 9, Some(4)), (1, 4000, None)];
+        let longer = [(150, 0, None), (150, 70, None), (61, 200, Some(30)), (150, 0, Some(5))];
+        // A head may be no whole number of vectors.
+        let widths = [12, 32].into_iter();
+        for ((queries, offset, window), width) in
+            widths.flat_map(|width| cases.iter().chain(&longer).map(move |case| (*case, width)))
+        {
+            // A cache has room for more keys than there are.
+            let keys = offset + queries;
+            let q = Tensor::randn(0_f32, 1.0, (queries, 4, width), &device)?;
+            let k = Tensor::randn(0_f32, 1.0, (2, keys + 5, width), &device)?.narrow(1, 0, keys)?;
+            let v = Tensor::randn(0_f32, 1.0, (2, keys + 5, width), &device)?.narrow(1, 0, keys)?;
             let sight = Sight { offset, window };
-            let quick = attend(&q, &k, &v, sight)?;
+            assert!(sight.mask(queries, DType::F32, &device)?.is_none());
+            let quick = attend(&q, &k, &v, sight, None)?;
             let wide = |tensor: &Tensor| tensor.to_dtype(DType::F64);
             // f64 takes the way with the mask; its softmax is in f32 all the same.
-            let masked = attend(&wide(&q)?, &wide(&k)?, &wide(&v)?, sight)?.to_dtype(DType::F32)?;
+            let mask = sight.mask(queries, DType::F64, &device)?;
+            let masked = attend(&wide(&q)?, &wide(&k)?, &wide(&v)?, sight, mask.as_ref())?.to_dtype(DType::F32)?;
             let difference = (quick - masked)?.abs()?.max_all()?.to_scalar::<f32>()?;
             assert!(difference < 1e-5, "{queries} {offset} {window:?}: {difference}");
         }

@@ -1,21 +1,19 @@
-//! Products over Q4_1 blocks, and unpacking of any blocks on all threads.
+//! Products of few rows over Q4_1 blocks, on all threads.
 //!
 //! candle multiplies the other common types with vector instructions; for Q4_1 it has a plain loop. A block is 32
 //! weights `d·q + m`: `d` and `m` in half precision, then 16 bytes, low nibbles first (ggml's `block_q4_1`).
-
-use std::borrow::Cow;
 
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::utils::barrier_pool;
 use candle_core::{CpuStorage, Result, Storage, Tensor, bail};
 use half::f16;
 
+use super::activation::widened;
+
 /// Weights in a block.
-const BLOCK: usize = 32;
+pub(super) const BLOCK: usize = 32;
 /// Bytes of a Q4_1 block.
-const BYTES: usize = 20;
-/// Rows of a matrix that one piece of work covers while unpacking.
-const ROWS: usize = 16;
+pub(super) const BYTES: usize = 20;
 
 /// Whether [`product`] is the quick way here.
 pub(super) fn is_quick(weight: &QTensor) -> bool {
@@ -42,41 +40,65 @@ struct Input {
 }
 
 fn rounded(x: &[f32]) -> Vec<Input> {
-    x.chunks_exact(BLOCK)
-        .map(|values| {
-            let largest = values.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
-            let scale = largest / 127.0;
-            let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
-            let mut q = [0_i8; BLOCK];
-            let mut total = 0_i32;
-            for (place, value) in q.iter_mut().zip(values) {
-                *place = (value * inverse).round_ties_even() as i8;
-                total += i32::from(*place);
+    let mut inputs = vec![Input { scale: 0.0, sum: 0.0, q: [0; BLOCK] }; x.len() / BLOCK];
+    round(x, &mut inputs);
+    inputs
+}
+
+widened!(round, round_wide, round_plain(x: &[f32], inputs: &mut [Input]));
+
+/// 1.5 · 2²³: a smaller number added to it is rounded to a whole one, ties to even, which then stands in the last bits.
+const WHOLE: f32 = 12_582_912.0;
+
+#[inline(always)]
+fn round_plain(x: &[f32], inputs: &mut [Input]) {
+    for (values, input) in x.as_chunks::<BLOCK>().0.iter().zip(inputs) {
+        let mut tops = [0.0_f32; 8];
+        for chunk in values.as_chunks::<8>().0 {
+            for (top, value) in tops.iter_mut().zip(chunk) {
+                *top = if value.abs() > *top { value.abs() } else { *top };
             }
-            Input { scale, sum: scale * total as f32, q }
-        })
-        .collect()
+        }
+        let largest = tops.iter().fold(0.0_f32, |most, top| most.max(*top));
+        input.scale = largest / 127.0;
+        let inverse = if largest > 1e-30 { 127.0 / largest } else { 0.0 };
+        let mut total = 0_i32;
+        for (place, value) in input.q.iter_mut().zip(values) {
+            let whole = ((value * inverse + WHOLE).to_bits() as i32).wrapping_sub(WHOLE.to_bits() as i32);
+            *place = whole as i8;
+            total = total.wrapping_add(whole);
+        }
+        // What is not a number has bits far from WHOLE's; it must stay visible in the product.
+        if total.unsigned_abs() > 127 * BLOCK as u32 {
+            input.scale = f32::NAN;
+        }
+        input.sum = input.scale * total as f32;
+    }
 }
 
 /// Numbers that several threads write, each its own.
 #[derive(Clone, Copy)]
-struct Out(*mut f32);
+pub(super) struct Out(*mut f32);
 // SAFETY: every piece of work writes other places, and the pool ends before the vector is read.
 unsafe impl Send for Out {}
 // SAFETY: as above.
 unsafe impl Sync for Out {}
 
 impl Out {
+    pub(super) fn of(values: &mut [f32]) -> Self {
+        Self(values.as_mut_ptr())
+    }
+
     /// # Safety
     /// `place` lies inside the vector, and nobody else writes it.
-    unsafe fn set(self, place: usize, value: f32) {
+    pub(super) unsafe fn set(self, place: usize, value: f32) {
         // SAFETY: the caller's promise.
         unsafe { *self.0.add(place) = value }
     }
 
     /// # Safety
     /// The range lies inside the vector, and nobody else touches it.
-    unsafe fn part<'a>(self, from: usize, length: usize) -> &'a mut [f32] {
+    pub(super) unsafe fn part<'a>(self, from: usize, length: usize) -> &'a mut [f32] {
         // SAFETY: the caller's promise.
         unsafe { std::slice::from_raw_parts_mut(self.0.add(from), length) }
     }
@@ -100,7 +122,7 @@ pub(super) fn product(x: &Tensor, weight: &QTensor) -> Result<Tensor> {
         bail!("{} bytes of Q4_1 for {height} rows of {width}", blocks.len());
     }
     let mut out = vec![0_f32; rows * height];
-    let target = Out(out.as_mut_ptr());
+    let target = Out::of(&mut out);
     barrier_pool().execute_chunked(height, |range| {
         for row in range {
             let weights = &blocks[row * row_bytes..(row + 1) * row_bytes];
@@ -177,61 +199,9 @@ fn dot_plain(weights: &[u8], inputs: &[Input]) -> f32 {
     total
 }
 
-fn scales(block: &[u8]) -> (f32, f32) {
+/// A block's `d` and `m`.
+pub(super) fn scales(block: &[u8]) -> (f32, f32) {
     (f16::from_le_bytes([block[0], block[1]]).to_f32(), f16::from_le_bytes([block[2], block[3]]).to_f32())
-}
-
-/// The weights as f32, on all threads.
-pub(super) fn unpack(weight: &QTensor) -> Result<Tensor> {
-    let (height, width) = weight.shape().dims2()?;
-    if weight.dtype() != GgmlDType::Q4_1 {
-        return unpack_rows(weight, height, width);
-    }
-    let blocks = weight.data()?;
-    let row_bytes = width / BLOCK * BYTES;
-    let mut out = vec![0_f32; height * width];
-    let target = Out(out.as_mut_ptr());
-    barrier_pool().execute_chunked(height.div_ceil(ROWS), |range| {
-        for piece in range {
-            for row in piece * ROWS..height.min((piece + 1) * ROWS) {
-                // SAFETY: each row is written by one piece of work.
-                let values = unsafe { target.part(row * width, width) };
-                unpack_q4_1(&blocks[row * row_bytes..(row + 1) * row_bytes], values);
-            }
-        }
-    });
-    Tensor::from_vec(out, (height, width), &candle_core::Device::Cpu)
-}
-
-fn unpack_q4_1(blocks: &[u8], out: &mut [f32]) {
-    for (block, values) in blocks.chunks_exact(BYTES).zip(out.chunks_exact_mut(BLOCK)) {
-        let (d, m) = scales(block);
-        let (low, high) = values.split_at_mut(BLOCK / 2);
-        for ((low, high), byte) in low.iter_mut().zip(high).zip(&block[4..]) {
-            *low = f32::from(byte & 15).mul_add(d, m);
-            *high = f32::from(byte >> 4).mul_add(d, m);
-        }
-    }
-}
-
-/// Other types through candle, a band of rows a thread.
-fn unpack_rows(weight: &QTensor, height: usize, width: usize) -> Result<Tensor> {
-    use candle_core::quantized::QStorage;
-    use rayon::prelude::{IntoParallelIterator, ParallelIterator};
-    let blocks = weight.data()?;
-    let row_bytes = width / weight.dtype().block_size() * weight.dtype().type_size();
-    let band = height.div_ceil(rayon::current_num_threads().max(1) * 2).max(ROWS);
-    let bands: Vec<usize> = (0..height.div_ceil(band)).collect();
-    let parts: Vec<Tensor> = bands
-        .into_par_iter()
-        .map(|place| {
-            let (from, to) = (place * band, height.min((place + 1) * band));
-            let bytes = Cow::Borrowed(&blocks[from * row_bytes..to * row_bytes]);
-            let storage = QStorage::from_data(bytes, &candle_core::Device::Cpu, weight.dtype())?;
-            QTensor::new(storage, (to - from, width))?.dequantize(&candle_core::Device::Cpu)
-        })
-        .collect::<Result<_>>()?;
-    Tensor::cat(&parts, 0)
 }
 
 #[cfg(test)]
@@ -250,12 +220,22 @@ mod tests {
     }
 
     #[test]
-    fn unpacking_agrees_with_candle() -> Result<()> {
-        let (_, weight) = case()?;
-        assert!(largest_difference(&unpack(&weight)?, &weight.dequantize(&Device::Cpu)?)? < 1e-6);
-        let other = QTensor::quantize(&Tensor::randn(0_f32, 0.1, (40, 64), &Device::Cpu)?, GgmlDType::Q8_0)?;
-        assert!(largest_difference(&unpack(&other)?, &other.dequantize(&Device::Cpu)?)? < 1e-6);
-        Ok(())
+    fn inputs_are_rounded_to_the_nearest_with_ties_to_even() {
+        let mut values = [0.0_f32; BLOCK];
+        values[..8].copy_from_slice(&[127.0, -127.0, 0.5, 1.5, -0.5, -1.5, 2.4, -2.6]);
+        let input = rounded(&values)[0];
+        assert_eq!(input.scale, 1.0);
+        assert_eq!(input.q[..8], [127, -127, 0, 2, 0, -2, 2, -3]);
+        assert_eq!(input.sum, -1.0);
+        for odd in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            for times in [1, 2, BLOCK] {
+                let mut values = [1.0_f32; BLOCK];
+                values[..times].fill(odd);
+                assert!(rounded(&values)[0].scale.is_nan(), "{odd} {times} times");
+            }
+        }
+        let nothing = rounded(&[0.0; BLOCK])[0];
+        assert_eq!((nothing.scale, nothing.sum, nothing.q), (0.0, 0.0, [0; BLOCK]));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! the same computation as alone.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use candle_core::quantized::QTensor;
 use candle_core::{DType, Device, Result, Tensor};
@@ -194,6 +195,23 @@ impl Decoder {
     /// The last layer's states, normalised, of all new tokens, packed in order: (tokens, hidden). Every cache must
     /// have room.
     pub(super) fn forward(&self, batch: &mut [Sequence<'_>]) -> Result<Tensor> {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        match self.forward_unless(batch, &NEVER)? {
+            Some(states) => Ok(states),
+            None => candle_core::bail!("stopped by nobody"),
+        }
+    }
+
+    /// The same; `None` if it was stopped between two layers, and the caches are as they were.
+    pub(super) fn forward_unless(&self, batch: &mut [Sequence<'_>], stop: &AtomicBool) -> Result<Option<Tensor>> {
+        if !self.device.is_cpu() {
+            return self.layers(batch, stop);
+        }
+        // On a thread of the pool, or else each of a token's hundred small operations would wake one up.
+        candle_core::utils::with_threadpool(|| self.layers(batch, stop))
+    }
+
+    fn layers(&self, batch: &mut [Sequence<'_>], stop: &AtomicBool) -> Result<Option<Tensor>> {
         let ids: Vec<u32> = batch.iter().flat_map(|one| one.ids.iter().copied()).collect();
         let tokens = ids.len();
         if let Some(odd) = ids.iter().find(|id| **id as usize >= self.config.vocabulary) {
@@ -205,14 +223,18 @@ impl Decoder {
         let positions: Vec<usize> =
             batch.iter().flat_map(|one| one.cache.length..one.cache.length + one.ids.len()).collect();
         let (cosines, sines) = self.rope.at(&positions)?;
+        let seen = self.seen(batch)?;
         let ids = Tensor::from_vec(ids, tokens, &self.device)?;
         let mut states = match &self.embedding {
             Embedding::Dense(table) => table.index_select(&ids, 0)?,
             Embedding::Quantized(table) => table.embedding(&ids)?,
         };
         for (place, layer) in self.layers.iter().enumerate() {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
             let normed = self.normed(&states, &layer.before_attention)?;
-            let attended = self.attention(layer, place, &normed, batch, &cosines, &sines)?;
+            let attended = self.attention(layer, place, &normed, batch, &seen, (&cosines, &sines))?;
             states = (states + layer.output.forward(&attended)?)?;
             let normed = self.normed(&states, &layer.before_mlp)?;
             let through = match &layer.mlp {
@@ -224,7 +246,18 @@ impl Decoder {
         for one in batch.iter_mut() {
             one.cache.length += one.ids.len();
         }
-        self.normed(&states, &self.norm)
+        self.normed(&states, &self.norm).map(Some)
+    }
+
+    /// What the new tokens of each sequence see, once for all layers.
+    fn seen(&self, batch: &[Sequence<'_>]) -> Result<Vec<(Sight, Option<Tensor>)>> {
+        batch
+            .iter()
+            .map(|one| {
+                let sight = Sight { offset: one.cache.length, window: self.config.window };
+                Ok((sight, sight.mask(one.ids.len(), self.dtype, &self.device)?))
+            })
+            .collect()
     }
 
     /// Logits of some states, in f32.
@@ -246,8 +279,8 @@ impl Decoder {
         place: usize,
         normed: &Tensor,
         batch: &mut [Sequence<'_>],
-        cosines: &Tensor,
-        sines: &Tensor,
+        seen: &[(Sight, Option<Tensor>)],
+        (cosines, sines): (&Tensor, &Tensor),
     ) -> Result<Tensor> {
         let (heads, shared, width) = (self.config.heads, self.config.kv_heads, self.config.head_width);
         let tokens = normed.dim(0)?;
@@ -269,7 +302,7 @@ impl Decoder {
         let k = turn(&k)?.to_dtype(self.dtype)?;
         let mut attended = Vec::with_capacity(batch.len());
         let mut from = 0;
-        for one in batch.iter_mut() {
+        for (one, (sight, mask)) in batch.iter_mut().zip(seen) {
             let new = one.ids.len();
             let offset = one.cache.length;
             let Some((keys, values)) = one.cache.layers.get(place) else {
@@ -281,7 +314,8 @@ impl Decoder {
                 &q.narrow(0, from, new)?,
                 &keys.narrow(1, 0, offset + new)?,
                 &values.narrow(1, 0, offset + new)?,
-                Sight { offset, window: self.config.window },
+                *sight,
+                mask.as_ref(),
             )?);
             from += new;
         }

@@ -17,8 +17,11 @@ use super::text::Text;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Finish, Reply};
 
-/// Tokens of a prompt that are read at a time: bounds memory, and the time until an interrupt is heard.
+/// Tokens of a prompt that are read at a time, at least: bounds memory. Twice as many where their scores are few, since
+/// quantized weights are unpacked anew for each piece.
 const PIECE: usize = 256;
+/// Scores of one layer up to which a piece may be longer: 64 MiB.
+const SCORES: usize = 1 << 24;
 /// Tokens in common from which on a slot's beginning is worth keeping.
 const WORTH: usize = 16;
 /// Tokens at the end of a prompt that are always read: quantized weights multiply many rows and few in two ways that
@@ -196,13 +199,11 @@ impl Engine {
         let mut last = None;
         let new = &ids[slot.seen.len()..];
         // Pieces of like length: a short last one would be multiplied in the other way.
-        let size = new.len().div_ceil(new.len().div_ceil(PIECE).max(1)).max(1);
+        let longest = (SCORES / (self.decoder.config.heads * ids.len()).max(1)).clamp(PIECE, 2 * PIECE);
+        let size = new.len().div_ceil(new.len().div_ceil(longest).max(1)).max(1);
         for piece in new.chunks(size) {
-            if cancel.load(Ordering::Relaxed) {
-                return Err(interrupted());
-            }
-            let states =
-                self.decoder.forward(&mut [Sequence { cache: &mut slot.cache, ids: piece }]).map_err(failed)?;
+            let mut one = [Sequence { cache: &mut slot.cache, ids: piece }];
+            let states = self.decoder.forward_unless(&mut one, cancel).map_err(failed)?.ok_or_else(interrupted)?;
             slot.seen.extend_from_slice(piece);
             last = Some(states.narrow(0, piece.len() - 1, 1).map_err(failed)?);
         }
@@ -333,12 +334,11 @@ fn reply(one: &Active, text: String, finish: Finish) -> Result<Reply> {
         return Err(Error::new(ErrorKind::Model, format!("the model wrote nothing: {told}")));
     }
     Ok(Reply {
-        text,
         finish,
         prompt_tokens: Some(one.prompt_tokens as u64),
         completion_tokens: Some(one.written.len() as u64),
-        latency_ms: one.began.elapsed().as_secs_f64() * 1000.0,
-        cost_usd: None,
+        latency_ms: Some(one.began.elapsed().as_secs_f64() * 1000.0),
+        ..Reply::new(text)
     })
 }
 

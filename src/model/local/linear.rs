@@ -5,8 +5,8 @@ use std::sync::Arc;
 use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
 use candle_core::{DType, Device, Module, Result, Tensor};
 
-use super::blocks;
 use super::failed;
+use super::{blocks, dense, unpack};
 
 /// Rows of input from which on it pays to unpack quantized weights and multiply densely.
 const UNPACK: usize = 24;
@@ -49,10 +49,11 @@ impl Linear {
     pub(super) fn forward(&self, x: &Tensor) -> Result<Tensor> {
         let rows = x.dim(0)?;
         let product = match &self.weight {
+            Weight::Dense(weight) if dense::is_quick(x, weight) => dense::product(x, weight)?,
             Weight::Dense(weight) => x.matmul(&weight.t()?)?,
             Weight::Quantized(weight) if matches!(x.device(), Device::Cpu) => {
                 if rows >= UNPACK {
-                    x.matmul(&blocks::unpack(weight)?.t()?)?
+                    unpack::product(x, weight)?
                 } else if blocks::is_quick(weight) {
                     blocks::product(x, weight)?
                 } else {

@@ -3,6 +3,7 @@
 //! [`Local`] opens a checkpoint: a folder as the Hugging Face Hub has them, or a GGUF file. Each opened model lives on a
 //! thread of its own and stays in memory between cells.
 
+mod counter;
 mod open;
 
 #[cfg(feature = "local")]
@@ -19,6 +20,8 @@ mod config;
 mod deberta;
 #[cfg(feature = "local")]
 mod decoder;
+#[cfg(feature = "local")]
+mod dense;
 #[cfg(feature = "local")]
 mod device;
 #[cfg(feature = "local")]
@@ -42,6 +45,8 @@ mod parity;
 #[cfg(all(test, feature = "local"))]
 mod parity_gguf;
 #[cfg(feature = "local")]
+mod prefill;
+#[cfg(feature = "local")]
 mod random_indexing;
 #[cfg(feature = "local")]
 mod rope;
@@ -50,10 +55,15 @@ mod sampling;
 #[cfg(feature = "local")]
 mod text;
 #[cfg(feature = "local")]
+mod unpack;
+#[cfg(feature = "local")]
+mod vector;
+#[cfg(feature = "local")]
 mod weights;
 #[cfg(feature = "local")]
 mod worker;
 
+pub(super) use counter::Counter;
 pub use open::{Device, Local, Precision};
 #[cfg(feature = "local")]
 pub use random_indexing::RandomIndexing;

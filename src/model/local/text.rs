@@ -32,9 +32,14 @@ pub(super) struct Text {
 impl Text {
     /// From `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja` of a folder.
     pub(super) fn from_folder(folder: &Path) -> Result<Self> {
-        let path = folder.join("tokenizer.json");
-        let bytes = std::fs::read(&path).map_err(|error| {
-            Error::file(&path, &error).help("a model needs its tokenizer.json; slow tokenizers (.model) are not read")
+        Self::from_file(&folder.join("tokenizer.json"))
+    }
+
+    /// From a tokenizer's file, and the other two beside it.
+    pub(super) fn from_file(path: &Path) -> Result<Self> {
+        let folder = path.parent().unwrap_or_else(|| Path::new(""));
+        let bytes = std::fs::read(path).map_err(|error| {
+            Error::file(path, &error).help("a model needs its tokenizer.json; slow tokenizers (.model) are not read")
         })?;
         let tokenizer = Tokenizer::from_bytes(&bytes)
             .map_err(|error| Error::input(format!("{}: not a tokenizer: {error}", path.display())))?;
@@ -105,6 +110,12 @@ impl Text {
     /// Text of tokens, without special ones.
     pub(super) fn decode(&self, ids: &[u32]) -> Result<String> {
         self.tokenizer.decode(ids, true).map_err(|error| Error::input(format!("turning tokens into text: {error}")))
+    }
+
+    /// Whether the files say how a conversation becomes text.
+    #[cfg(feature = "remote")]
+    pub(super) fn has_template(&self) -> bool {
+        self.template.is_some()
     }
 
     /// The id of the token that ends a text, if the files name one.

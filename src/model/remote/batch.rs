@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::chat::RemoteChat;
 use super::endpoint::{Endpoint, Imported};
 use super::failure::quoted;
-use super::message::{Answer, answer, request, usage};
+use super::message::{Answer, answer, request, served, usage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lab::{Entry, Journal, Lab};
 use crate::model::{Generate, Prompt, Reply};
@@ -112,14 +112,14 @@ impl Endpoint {
             return Err(Error::new(ErrorKind::Model, "the model wrote nothing within its limit of tokens"));
         };
         let used = usage(body);
+        // The price of a batch is not the table's, and a call in it has no time of its own.
         let reply = Reply {
-            text,
             finish,
             prompt_tokens: used.map(|used| used.prompt),
             completion_tokens: used.map(|used| used.completion),
-            latency_ms: 0.0,
-            // The price of a batch is not the table's.
-            cost_usd: None,
+            served: Some(served(body)),
+            note: Some("from a batch: cost and latency are not known".to_owned()),
+            ..Reply::new(text)
         };
         Ok((key.to_owned(), prompt, reply))
     }

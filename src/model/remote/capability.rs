@@ -3,6 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
+use serde_json::Value;
+
+use super::endpoint::Parameters;
+
 /// How one model wants to be asked.
 #[derive(Debug)]
 pub(super) struct Capability {
@@ -27,13 +31,16 @@ const FAMILIES: [(&str, &str, &[&str]); 7] = [
 const REASONING: &[&str] = &["temperature", "top_p", "seed", "stop"];
 
 impl Capability {
-    pub(super) fn of(model: &str) -> Self {
+    pub(super) fn of(model: &str, parameters: &Parameters) -> Self {
         // A provider's name may stand before the model's.
         let bare = model.rsplit('/').next().unwrap_or(model);
         let (limit, without) = FAMILIES
             .iter()
             .find(|(begin, _, _)| bare.starts_with(begin))
             .map_or(("max_tokens", &[][..]), |(_, limit, without)| (*limit, *without));
+        // From GPT-5.1 on, a model that is told not to think takes sampling parameters again.
+        let is_thoughtless = parameters.get("reasoning_effort").and_then(Value::as_str) == Some("none");
+        let without = if is_thoughtless { &[][..] } else { without };
         let without = without.iter().map(|name| (*name).to_owned()).collect();
         Self { limit: Mutex::new(limit), without: Mutex::new(without) }
     }
@@ -72,12 +79,14 @@ impl Capability {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn families_differ_in_what_they_accept() {
         let told = |model: &str| {
-            let capability = Capability::of(model);
+            let capability = Capability::of(model, &Parameters::new());
             (capability.limit(), capability.accepts("temperature"))
         };
         assert_eq!(told("gpt-5-mini"), ("max_completion_tokens", false));
@@ -85,11 +94,13 @@ mod tests {
         assert_eq!(told("gpt-4o-2024-08-06"), ("max_completion_tokens", true));
         assert_eq!(told("openai/o3-mini"), ("max_completion_tokens", false));
         assert_eq!(told("meta-llama/Llama-3.1-8B-Instruct"), ("max_tokens", true));
+        let told_not_to_think = Parameters::from([("reasoning_effort".to_owned(), json!("none"))]);
+        assert!(Capability::of("gpt-5.1", &told_not_to_think).accepts("temperature"));
     }
 
     #[test]
     fn a_refusal_is_learnt_once() {
-        let capability = Capability::of("local");
+        let capability = Capability::of("local", &Parameters::new());
         assert!(capability.learn("temperature") && !capability.learn("temperature"));
         assert!(capability.learn("max_tokens") && capability.limit() == "max_completion_tokens");
         assert!(capability.learn("max_completion_tokens") && !capability.learn("max_tokens"));

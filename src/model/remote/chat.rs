@@ -12,7 +12,8 @@ use tokio::task::JoinHandle;
 use super::capability::Capability;
 use super::client::{Cancel, Client, interrupted};
 use super::endpoint::Endpoint;
-use super::message::{Answer, answer, request, usage};
+use super::message::{Answer, answer, request, served, usage};
+use super::money::Money;
 use super::price::Price;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lab::runtime;
@@ -38,7 +39,7 @@ pub(super) struct RemoteChat {
 impl RemoteChat {
     pub(super) fn new(endpoint: &Endpoint, model: &str) -> Result<Self> {
         let price = price_of(endpoint, model)?;
-        let capability = Capability::of(model);
+        let capability = Capability::of(model, &endpoint.parameters);
         let mut spec = json!({"kind": "remote", "base_url": endpoint.base, "parameters": endpoint.parameters});
         if !capability.is_greedy() {
             spec["temperature"] = json!("not accepted by this model: its own default");
@@ -61,35 +62,43 @@ impl RemoteChat {
     }
 
     async fn call(self, prompt: Prompt, reserved: f64, mut cancel: Cancel) -> Result<Reply> {
-        let mut money = Reserved { client: self.client.clone(), reserved, spent: 0.0 };
+        let mut money = Money::new(self.client.clone(), reserved);
         let began = Instant::now();
         let mut factor = 1;
         loop {
             let bytes: usize = prompt.messages.iter().map(|message| message.content.len()).sum();
             let tokens = bytes as u64 / 4 + u64::from(prompt.max_tokens.saturating_mul(factor));
             let body = || request(&self.model, &prompt, &self.capability, &self.client.endpoint, factor);
-            let received = self.client.post("chat/completions", &body, tokens, &self.capability, &mut cancel).await?;
+            let worst = self.worst(&prompt, factor);
+            money.under_way = worst;
+            let mut lost = || money.lost(worst);
+            let received =
+                self.client.post("chat/completions", &body, tokens, &self.capability, &mut lost, &mut cancel).await;
+            money.under_way = 0.0;
+            let received = received?;
             let used = usage(&received);
-            if let (Some(price), Some(used)) = (self.price, used) {
-                money.spent += price.of(used);
+            match (self.price, used) {
+                (Some(price), Some(used)) => money.spent += price.of(used),
+                (Some(_), None) => money.uncounted(worst),
+                (None, _) => {}
             }
             match answer(&received, &prompt)? {
                 Answer::Text { text, finish } => {
                     return Ok(Reply {
-                        text,
                         finish,
                         prompt_tokens: used.map(|used| used.prompt),
                         completion_tokens: used.map(|used| used.completion),
-                        latency_ms: began.elapsed().as_secs_f64() * 1000.0,
-                        cost_usd: self.price.and(used).map(|_| money.spent),
+                        latency_ms: Some(began.elapsed().as_secs_f64() * 1000.0),
+                        cost_usd: money.known(self.price.is_some()),
+                        note: money.note(self.price.is_some(), used.is_some()),
+                        served: Some(served(&received)),
+                        ..Reply::new(text)
                     });
                 }
                 Answer::Exhausted if factor == 1 => {
-                    let more = self.worst(&prompt, ESCALATED);
-                    if !matches!(self.client.limits.reserve(more), Some(Ok(()))) {
+                    if money.more(self.worst(&prompt, ESCALATED)).is_err() {
                         return Err(nothing_written(&prompt, used.map(|used| used.reasoning), factor));
                     }
-                    money.reserved += more;
                     factor = ESCALATED;
                 }
                 Answer::Exhausted => return Err(nothing_written(&prompt, used.map(|used| used.reasoning), factor)),
@@ -114,19 +123,6 @@ fn nothing_written(prompt: &Prompt, reasoning: Option<u64>, factor: u32) -> Erro
         format!("the model wrote nothing within {} tokens{thought}", prompt.max_tokens.saturating_mul(factor)),
     )
     .help("raise max_tokens, or lower the reasoning effort: endpoint.parameter(\"reasoning_effort\", …)")
-}
-
-/// Money set aside; what was spent takes its place however the call ends.
-struct Reserved {
-    client: Arc<Client>,
-    reserved: f64,
-    spent: f64,
-}
-
-impl Drop for Reserved {
-    fn drop(&mut self) {
-        self.client.limits.settle(self.reserved, self.spent);
-    }
 }
 
 impl Generate for RemoteChat {
@@ -218,6 +214,14 @@ impl Generate for RemoteChat {
 
     fn spec(&self) -> Value {
         self.spec.clone()
+    }
+
+    fn prompt_tokens(&self, prompt: &Prompt) -> Option<usize> {
+        self.client.endpoint.tokenizer.as_ref().and_then(|(counter, _)| counter.count(&prompt.messages))
+    }
+
+    fn context_length(&self) -> Option<usize> {
+        self.client.endpoint.tokenizer.as_ref().map(|(_, context)| *context)
     }
 }
 

@@ -63,13 +63,15 @@ impl Client {
     }
 
     /// Posts until it succeeds, fails for good, or has been tried often enough. `body` is asked each time, since the
-    /// capability may have learnt what the server refuses.
+    /// capability may have learnt what the server refuses. `lost` is told of each answer that was lost on the way and may
+    /// have been charged; its error ends the call.
     pub(super) async fn post(
         &self,
         path: &str,
         body: &(dyn Fn() -> Value + Sync),
         tokens: u64,
         capability: &Capability,
+        lost: &mut (dyn FnMut() -> Result<()> + Send),
         cancel: &mut Cancel,
     ) -> Result<Value> {
         let key = self.key()?;
@@ -94,6 +96,10 @@ impl Client {
                     return Err(Error::input(what).help("the server does not accept this request"));
                 }
                 Failure::Passing { what, wait, is_rate } => (what, wait, is_rate),
+                Failure::Lost { what } => {
+                    lost().map_err(|error| error.context(what.clone()))?;
+                    (what, None, false)
+                }
             };
             if is_rate {
                 self.limits.refused(asked);
@@ -126,8 +132,10 @@ impl Client {
             } else {
                 "the connection broke in the middle of an answer".to_owned()
             };
+            let is_lost = !error.is_connect();
             let detail = quoted(&deepest(&error.without_url()), key);
-            Failure::Passing { what: format!("{server}: {what} ({detail})"), wait: None, is_rate: false }
+            let what = format!("{server}: {what} ({detail})");
+            if is_lost { Failure::Lost { what } } else { Failure::Passing { what, wait: None, is_rate: false } }
         };
         let mut request = self.http.post(format!("{server}/{path}")).json(body);
         if let Some(key) = key {
@@ -145,11 +153,8 @@ impl Client {
         if !(200..300).contains(&status) {
             return Err(sort(status, &headers, &text, key, server));
         }
-        let received: Value = serde_json::from_str(&text).map_err(|error| Failure::Passing {
-            what: format!("{server}: the answer is not whole JSON ({error})"),
-            wait: None,
-            is_rate: false,
-        })?;
+        let received: Value = serde_json::from_str(&text)
+            .map_err(|error| Failure::Lost { what: format!("{server}: the answer is not whole JSON ({error})") })?;
         // Some proxies answer 200 with an error inside.
         if received.get("error").is_some_and(|error| !error.is_null()) {
             let code =

@@ -10,6 +10,7 @@ use super::chat::price_of;
 use super::client::Client;
 use super::endpoint::Endpoint;
 use super::message::usage;
+use super::money::Money;
 use super::price::Price;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lab::runtime;
@@ -48,14 +49,25 @@ impl RemoteEmbedder {
         let body = json!({"model": self.model, "input": texts, "encoding_format": "float"});
         // The sender stays here, so that the signal is open as long as the call runs.
         let (_open, mut cancel) = watch_channel(false);
-        let capability = Capability::of("");
+        let capability = Capability::of("", &self.client.endpoint.parameters);
         let build = || body.clone();
-        let call = self.client.post("embeddings", &build, bytes as u64 / 4, &capability, &mut cancel);
-        let received = runtime::wait("vectors so far are kept where they are stored", call);
-        let received = received.and_then(|received| received);
-        let spent = received.as_ref().ok().and_then(|body| Some(self.price?.of(usage(body)?))).unwrap_or(0.0);
-        self.client.limits.settle(worst, spent);
-        vectors(&received?, texts.len())
+        let mut money = Money::new(self.client.clone(), worst);
+        money.under_way = worst;
+        let received = {
+            let mut lost = || money.lost(worst);
+            let call = self.client.post("embeddings", &build, bytes as u64 / 4, &capability, &mut lost, &mut cancel);
+            runtime::wait("vectors so far are kept where they are stored", call)
+        };
+        // An interrupt leaves the request under way; whatever else happened, it has ended.
+        let received = received?;
+        money.under_way = 0.0;
+        let received = received?;
+        match (self.price, usage(&received)) {
+            (Some(price), Some(used)) => money.spent += price.of(used),
+            (Some(_), None) => money.uncounted(worst),
+            (None, _) => {}
+        }
+        vectors(&received, texts.len())
     }
 
     fn all(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::price::{self, Price};
 use crate::error::{Error, Result};
+use crate::model::local::Counter;
 use crate::model::{Embed, LanguageModel};
 use crate::signal;
 #[cfg(not(feature = "remote"))]
@@ -55,8 +56,13 @@ pub struct Endpoint {
     pub(super) patience: Duration,
     pub(super) prices: BTreeMap<String, Price>,
     pub(super) cost_limit: Option<f64>,
-    pub(super) parameters: BTreeMap<String, Value>,
+    pub(super) parameters: Parameters,
+    /// What counts a prompt's tokens, and how many may be read and written together.
+    pub(super) tokenizer: Option<(Counter, usize)>,
 }
+
+/// Further fields of every request.
+pub(super) type Parameters = BTreeMap<String, Value>;
 
 impl Endpoint {
     /// OpenAI, with the key in `OPENAI_API_KEY`.
@@ -96,7 +102,8 @@ impl Endpoint {
             patience: Duration::from_millis(500),
             prices: BTreeMap::new(),
             cost_limit: None,
-            parameters: BTreeMap::new(),
+            parameters: Parameters::new(),
+            tokenizer: None,
         }
     }
 
@@ -164,8 +171,9 @@ impl Endpoint {
         Ok(self)
     }
 
-    /// The most that the models opened from this may spend together, in US dollars. A call that could exceed it, at its
-    /// longest, is not begun.
+    /// The most that each model opened from this may spend, in US dollars. A call that could exceed it, at its longest, is
+    /// not begun. What is not known counts as the most that it could be: an answer without a count of its tokens, one
+    /// that was lost on the way, and a call that an interrupt gave up.
     ///
     /// # Errors
     /// When the number is not an amount.
@@ -182,6 +190,18 @@ impl Endpoint {
     pub fn parameter(mut self, name: &str, value: Value) -> Self {
         self.parameters.insert(name.to_owned(), value);
         self
+    }
+
+    /// The `tokenizer.json` of the models opened from this, and how many tokens prompt and reply may have together. Prompts
+    /// are then measured before they are sent, and passages that do not fit are dropped and counted; without it a
+    /// generation run says that nothing was measured. With `tokenizer_config.json` beside it, its chat template counts
+    /// too; without, a few tokens are added for each message.
+    ///
+    /// # Errors
+    /// When the file is missing or no tokenizer, or this build has no tokenizers (feature `local`).
+    pub fn tokenizer(mut self, file: impl AsRef<Path>, context: usize) -> Result<Self> {
+        self.tokenizer = Some((Counter::read(file.as_ref())?, context));
+        Ok(self)
     }
 
     /// Shows the settings; of the key, the variable's name.

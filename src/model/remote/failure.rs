@@ -11,6 +11,8 @@ use crate::error::{Error, ErrorKind};
 pub(super) enum Failure {
     /// May pass: the same call can be tried again.
     Passing { what: String, wait: Option<std::time::Duration>, is_rate: bool },
+    /// The answer was lost on the way: the call can be tried again, but may have been charged.
+    Lost { what: String },
     /// The server does not know a field that was sent.
     Field { name: String, what: String },
     /// It will not pass.

@@ -1,4 +1,10 @@
 //! Everything that goes wrong with servers, from a server on the loopback that does it.
+//!
+//! Nothing is streamed: usage is always there, and a reply is whole or not there at all. So a stream that breaks off is
+//! here an answer whose body is cut short, stalls, or is half a JSON text.
+
+mod content;
+mod money;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +18,7 @@ use super::Endpoint;
 use super::chat::RemoteChat;
 use crate::error::{ErrorKind, Result};
 use crate::lab::Lab;
-use crate::model::{Finish, Generate, LanguageModel, Prompt, Reply};
+use crate::model::{Generate, LanguageModel, Prompt, Reply};
 
 /// Cargo sets this variable for every test; its value stands for a key here.
 const KEY: &str = "CARGO_PKG_DESCRIPTION";
@@ -23,6 +29,8 @@ enum Act {
     Answer(u16, Vec<(&'static str, String)>, String),
     /// Promises more than it sends.
     Cut(String),
+    /// The same, and then neither goes on nor hangs up.
+    Stall(String, Duration),
     /// Hangs up without a word.
     HangUp,
     /// Waits, then hangs up.
@@ -112,22 +120,26 @@ fn serve(mut stream: TcpStream, acts: &[Act], log: &Mutex<Vec<(String, Value)>>,
                 "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n{body}"
             );
         }
-        Act::Cut(body) => {
-            let _ = write!(
-                stream,
-                "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
-                body.len() + 50
-            );
+        Act::Cut(body) => promise(&mut stream, &body),
+        Act::Stall(body, time) => {
+            promise(&mut stream, &body);
+            std::thread::sleep(time);
         }
         Act::HangUp => {}
         Act::Silence(time) => std::thread::sleep(time),
     }
 }
 
+/// A head that announces more than the body.
+fn promise(stream: &mut TcpStream, body: &str) {
+    let length = body.len() + 50;
+    let _ = write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
+}
+
 fn said(content: &Value, finish: &str) -> Act {
     let body = json!({"choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": finish}],
         "usage": {"prompt_tokens": 10, "completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 3}},
-        "system_fingerprint": "fp", "unknown_field": {"a": 1}});
+        "model": "m-2026-01-31", "system_fingerprint": "fp", "service_tier": null, "unknown_field": {"a": 1}});
     Act::Answer(200, vec![], body.to_string())
 }
 
@@ -189,18 +201,25 @@ fn passing_failures_are_tried_again() {
         status(500),
         status(502),
         Act::Answer(503, vec![], "<html>busy</html>".into()),
+        status(504),
         status(408),
+        status(409),
         Act::HangUp,
         Act::Cut("{\"choices\": [".into()),
         ok("yes"),
     ];
     let server = Server::start(acts);
-    assert_eq!(one(&server.model(), Prompt::new("q")).unwrap().text, "yes");
-    assert_eq!(server.asked().len(), 7);
-    // A whole answer that is half a JSON text, and an error inside a 200.
+    assert_eq!(one(&server.endpoint().retries(8).language_model("m").unwrap(), Prompt::new("q")).unwrap().text, "yes");
+    assert_eq!(server.asked().len(), 9);
+    // A whole answer that is half a JSON text, a proxy's page, and an error inside a 200.
     let half = Act::Answer(200, vec![], "{\"choices\": [".into());
+    let page = Act::Answer(200, vec![], "<html>please wait</html>".into());
     let inside = Act::Answer(200, vec![], json!({"error": {"message": "overloaded", "code": 503}}).to_string());
-    let server = Server::start(vec![half, inside, ok("yes")]);
+    let server = Server::start(vec![half, page, inside, ok("yes")]);
+    assert_eq!(one(&server.model(), Prompt::new("q")).unwrap().text, "yes");
+    // What is final by its number is tried again if the server itself says so.
+    let asks = refusal(400, vec![("x-should-retry", "true".into())], &json!({"message": "x"}));
+    let server = Server::start(vec![asks, ok("yes")]);
     assert_eq!(one(&server.model(), Prompt::new("q")).unwrap().text, "yes");
 }
 
@@ -226,10 +245,13 @@ fn final_failures_are_not() {
 
 #[test]
 fn silence_ends_and_is_tried_again() {
-    let server = Server::start(vec![Act::Silence(Duration::from_secs(3)), ok("yes")]);
-    let mut endpoint = server.endpoint();
-    endpoint.timeout = Duration::from_millis(200);
-    assert_eq!(one(&endpoint.language_model("m").unwrap(), Prompt::new("q")).unwrap().text, "yes");
+    for slow in [Act::Silence(Duration::from_secs(3)), Act::Stall("{\"choices\": [".into(), Duration::from_secs(3))] {
+        let server = Server::start(vec![slow, ok("yes")]);
+        let mut endpoint = server.endpoint();
+        endpoint.timeout = Duration::from_millis(500);
+        assert_eq!(one(&endpoint.language_model("m").unwrap(), Prompt::new("q")).unwrap().text, "yes");
+        assert_eq!(server.asked().len(), 2);
+    }
 }
 
 #[test]
@@ -246,97 +268,6 @@ fn retries_end_and_say_how_many_there_were() {
     assert!(server.asked().len() - before <= 60 + 40, "{}", server.asked().len() - before);
     let nowhere = Endpoint::at("http://127.0.0.1:9/v1").unwrap().retries(0).language_model("m").unwrap();
     assert!(one(&nowhere, Prompt::new("q")).unwrap_err().to_string().contains("no connection"));
-}
-
-#[test]
-fn fields_that_a_server_refuses_are_changed_or_left_out_once() {
-    let unsupported = |field: &str| {
-        let message = format!("Unsupported parameter: '{field}' is not supported with this model.");
-        refusal(400, vec![], &json!({"message": message, "param": field, "code": "unsupported_parameter"}))
-    };
-    let server = Server::start(vec![unsupported("max_tokens"), unsupported("temperature"), ok("one"), ok("two")]);
-    let model = server.model();
-    assert_eq!(one(&model, Prompt::new("q")).unwrap().text, "one");
-    assert_eq!(one(&model, Prompt::new("r")).unwrap().text, "two");
-    let asked = server.asked();
-    assert_eq!(asked.len(), 4);
-    assert!(asked[0].get("max_tokens").is_some() && asked[0].get("temperature").is_some());
-    assert!(asked[3].get("max_tokens").is_none() && asked[3].get("temperature").is_none());
-    assert_eq!(asked[3]["max_completion_tokens"], json!(1024));
-}
-
-#[test]
-fn reasoning_that_eats_the_reply_gets_more_room_once() {
-    let server = Server::start(vec![said(&json!(""), "length"), ok("yes")]);
-    assert_eq!(one(&server.model(), Prompt::new("q").max_tokens(100)).unwrap().text, "yes");
-    assert_eq!(
-        server.asked().iter().map(|body| body["max_tokens"].clone()).collect::<Vec<_>>(),
-        [json!(100), json!(400)]
-    );
-    let server = Server::start(vec![said(&Value::Null, "length")]);
-    let error = one(&server.model(), Prompt::new("q")).unwrap_err();
-    assert_eq!((error.kind(), server.asked().len()), (ErrorKind::Model, 2));
-    assert!(error.to_string().contains("reasoning"), "{error}");
-}
-
-#[test]
-fn refusals_filters_and_odd_reasons_are_told_apart() {
-    let refused =
-        json!({"choices": [{"message": {"content": null, "refusal": "I will not"}, "finish_reason": "stop"}]});
-    let server = Server::start(vec![Act::Answer(200, vec![], refused.to_string())]);
-    let error = one(&server.model(), Prompt::new("q")).unwrap_err();
-    assert!(error.kind() == ErrorKind::Model && error.to_string().contains("refused"), "{error}");
-    let server = Server::start(vec![said(&json!("half"), "content_filter")]);
-    assert!(one(&server.model(), Prompt::new("q")).unwrap_err().to_string().contains("filter"));
-    let server = Server::start(vec![said(&json!("x"), "eos_token_of_the_future")]);
-    assert_eq!(one(&server.model(), Prompt::new("q")).unwrap().finish, Finish::Stop);
-    let server = Server::start(vec![said(&json!("cut"), "length")]);
-    assert_eq!(one(&server.model(), Prompt::new("q")).unwrap().finish, Finish::Length);
-}
-
-#[test]
-fn replies_to_a_schema_are_checked_here_too() {
-    let schema = json!({"type": "object", "properties": {"label": {"enum": ["yes", "no"]}}, "required": ["label"]});
-    let server =
-        Server::start(vec![ok("{\"label\": \"yes\"}"), ok("{\"label\": \"perhaps\"}"), ok("Sure! Here it is")]);
-    let model = server.endpoint().concurrency(1).language_model("m").unwrap();
-    let prompts: Vec<Prompt> = (0..3).map(|n| Prompt::new(format!("{n}")).schema(schema.clone())).collect();
-    let results = model.generate(&prompts);
-    assert!(results[0].is_ok() && results[1].is_err() && results[2].is_err());
-    assert_eq!(server.asked()[0]["response_format"]["json_schema"]["schema"], schema);
-}
-
-#[test]
-fn an_overlong_prompt_is_known_in_both_dialects() {
-    let openai = refusal(400, vec![], &json!({"message": "too long", "code": "context_length_exceeded"}));
-    let vllm = Act::Answer(400, vec![], json!({"object": "error", "message": "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens", "code": 400}).to_string());
-    for act in [openai, vllm] {
-        let server = Server::start(vec![act]);
-        let error = one(&server.model(), Prompt::new("q")).unwrap_err();
-        assert_eq!((error.kind(), server.asked().len()), (ErrorKind::Limit, 1), "{error}");
-    }
-}
-
-#[test]
-fn the_cost_limit_is_kept_and_what_was_paid_for_is_kept_too() -> Result<()> {
-    let folder = tempfile::tempdir().map_err(|error| crate::Error::io("folder", &error))?;
-    let lab = Lab::at(folder.path())?;
-    let server = Server::start(vec![ok("yes")]);
-    // 10 tokens read and 5 written at a dollar each: 15 dollars a call; at its longest, 17 bytes and 100 tokens.
-    let endpoint = server.endpoint().price("m", 1e6, 1e6)?.cost_limit(300.0)?.concurrency(3);
-    let chat = RemoteChat::new(&endpoint, "m")?;
-    let model = LanguageModel::new("m", Arc::new(chat.clone())).journaled(&lab)?;
-    let prompts: Vec<Prompt> = (0..40).map(|n| Prompt::new(format!("{}", n % 10 + n * 10)).max_tokens(100)).collect();
-    let results = model.generate(&prompts);
-    let paid = results.iter().filter(|result| result.is_ok()).count();
-    assert!(paid >= 12 && chat.client.limits.spent() <= 300.0, "{paid} calls, {} USD", chat.client.limits.spent());
-    assert!((chat.client.limits.spent() - 15.0 * paid as f64).abs() < 1e-6);
-    assert_eq!((server.asked().len(), lab.journal()?.len()), (paid, paid));
-    let stopped = results.iter().find_map(|result| result.as_ref().err()).unwrap();
-    assert!(stopped.kind() == ErrorKind::Limit && stopped.to_string().contains("cost limit"), "{stopped}");
-    assert_eq!(results[0].as_ref().unwrap().cost_usd, Some(15.0));
-    assert!(server.endpoint().cost_limit(1.0)?.language_model("m").is_err());
-    Ok(())
 }
 
 #[test]
@@ -376,6 +307,12 @@ fn requests_and_counters_slow_a_run_down() {
     let began = Instant::now();
     assert!(model.generate(&prompts).iter().all(Result::is_ok));
     assert!(began.elapsed() >= Duration::from_millis(1200), "{:?}", began.elapsed());
+    // The longest possible replies count, as OpenAI counts them: four of 50 tokens at 100 a second.
+    let model = server.endpoint().tokens_per_minute(6000).language_model("m").unwrap();
+    let long: Vec<Prompt> = prompts.iter().map(|prompt| prompt.clone().max_tokens(50)).collect();
+    let began = Instant::now();
+    assert!(model.generate(&long).iter().all(Result::is_ok));
+    assert!(began.elapsed() >= Duration::from_millis(1000), "{:?}", began.elapsed());
     let Act::Answer(status, _, body) = ok("yes") else { return };
     let empty = vec![("x-ratelimit-remaining-requests", "0".into()), ("x-ratelimit-reset-requests", "600ms".into())];
     let server = Server::start(vec![Act::Answer(status, empty, body), ok("yes")]);
@@ -412,50 +349,4 @@ fn passwords_in_urls_are_refused() {
         let error = Endpoint::at(odd).unwrap_err().to_string();
         assert!(!error.contains("pass@"), "{error}");
     }
-}
-
-#[test]
-fn embeddings_are_put_in_order() -> Result<()> {
-    let body = json!({"data": [{"index": 1, "embedding": [0, 2]}, {"index": 0, "embedding": [3, 4]}], "usage": {"prompt_tokens": 4}});
-    let server =
-        Server::start(vec![refusal(503, vec![], &json!({"message": "x"})), Act::Answer(200, vec![], body.to_string())]);
-    let embedder = server.endpoint().embedder("e", "query: ")?;
-    assert_eq!(embedder.embed_questions(&["a".into(), "b".into()])?, [vec![0.6, 0.8], vec![0.0, 1.0]]);
-    assert_eq!(server.asked()[1]["input"], json!(["query: a", "query: b"]));
-    Ok(())
-}
-
-#[test]
-fn a_batch_goes_out_and_comes_back_into_the_journal() -> Result<()> {
-    let folder = tempfile::tempdir().map_err(|error| crate::Error::io("folder", &error))?;
-    let lab = Lab::at(folder.path())?;
-    let server = Server::start(vec![ok("asked")]);
-    let endpoint = server.endpoint();
-    let prompts: Vec<Prompt> = (0..4).map(|n| Prompt::new(format!("{n}"))).collect();
-    let model = endpoint.language_model("m")?.journaled(&lab)?;
-    assert!(one(&model, prompts[0].clone()).is_ok());
-    let (out, back) = (folder.path().join("out.jsonl"), folder.path().join("back.jsonl"));
-    assert_eq!(endpoint.export_batch("m", &prompts, &lab, &out)?, 3);
-    let text = std::fs::read_to_string(&out).unwrap();
-    let mut results: Vec<Value> = text
-        .lines()
-        .map(|line| {
-            let request: Value = serde_json::from_str(line).unwrap();
-            let told = format!("reply to {}", request["body"]["messages"][0]["content"].as_str().unwrap());
-            json!({"custom_id": request["custom_id"], "response": {"status_code": 200, "body":
-                {"choices": [{"message": {"content": told}, "finish_reason": "stop"}]}}})
-        })
-        .collect();
-    results.reverse();
-    results[0]["response"]["status_code"] = json!(500);
-    results.push(json!({"custom_id": "somebody else's"}));
-    std::fs::write(&back, results.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
-    let imported = endpoint.import_batch("m", &prompts, &lab, &back)?;
-    assert_eq!((imported.recorded, imported.failures.len()), (2, 2), "{imported:?}");
-    assert_eq!(
-        model.generate(&prompts[1..3]).into_iter().flatten().map(|reply| reply.text).collect::<Vec<_>>(),
-        ["reply to 1", "reply to 2"]
-    );
-    assert_eq!(server.asked().len(), 1);
-    Ok(())
 }

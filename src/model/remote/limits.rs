@@ -178,14 +178,14 @@ impl Limits {
         Some(Err(Error::new(
             ErrorKind::Limit,
             format!(
-                "the cost limit of {limit:.4} USD: {:.4} are spent, and the next call could cost {dollars:.4}",
+                "the cost limit of {limit:.4} USD: {:.4} are spent or may have been, and the next call could cost {dollars:.4}",
                 state.spent
             ),
         )
         .help("replies so far are kept where the model is journaled; raise the limit and run the cell again to go on")))
     }
 
-    /// Replaces what was set aside by what was spent.
+    /// Replaces what was set aside by what was spent, or may have been.
     pub(super) fn settle(&self, reserved: f64, spent: f64) {
         let mut state = self.state();
         if self.cost_limit.is_some() {

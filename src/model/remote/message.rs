@@ -7,7 +7,7 @@ use super::endpoint::Endpoint;
 use super::price::Usage;
 use super::schema::violation;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Finish, Prompt};
+use crate::model::{Finish, Prompt, Served};
 
 /// What is sent for a prompt. Sampling is always said, for servers have defaults of their own; what a model refuses is
 /// left out, for some refuse even null.
@@ -54,18 +54,30 @@ pub(super) enum Answer {
     Exhausted,
 }
 
-/// Tokens as the server counts them.
+/// Tokens as the server counts them; `None` if it does not say how many were read. Nothing is written for embeddings,
+/// and details that a server leaves out are none.
 pub(super) fn usage(body: &Value) -> Option<Usage> {
     let usage = body.get("usage").filter(|usage| usage.is_object())?;
-    let number = |path: &[&str]| {
-        path.iter().try_fold(usage, |inside, name| inside.get(*name)).and_then(Value::as_u64).unwrap_or(0)
-    };
+    let number = |path: &[&str]| path.iter().try_fold(usage, |inside, name| inside.get(*name)).and_then(Value::as_u64);
     Some(Usage {
-        prompt: number(&["prompt_tokens"]),
-        cached: number(&["prompt_tokens_details", "cached_tokens"]),
-        completion: number(&["completion_tokens"]),
-        reasoning: number(&["completion_tokens_details", "reasoning_tokens"]),
+        prompt: number(&["prompt_tokens"])?,
+        cached: number(&["prompt_tokens_details", "cached_tokens"]).unwrap_or(0),
+        completion: number(&["completion_tokens"]).or_else(|| body.get("data").map(|_| 0))?,
+        reasoning: number(&["completion_tokens_details", "reasoning_tokens"]).unwrap_or(0),
     })
+}
+
+/// What the server says of itself and of this reply.
+pub(super) fn served(body: &Value) -> Served {
+    let text = |name: &str| body.get(name).and_then(Value::as_str).map(|text| super::failure::quoted(text, None));
+    let number = |path: &str| body.pointer(path).and_then(Value::as_u64);
+    Served {
+        model: text("model"),
+        system_fingerprint: text("system_fingerprint"),
+        service_tier: text("service_tier"),
+        cached_tokens: number("/usage/prompt_tokens_details/cached_tokens"),
+        reasoning_tokens: number("/usage/completion_tokens_details/reasoning_tokens"),
+    }
 }
 
 /// Reads a reply; refusals, filters and replies that are not what was asked for are errors.
@@ -110,16 +122,17 @@ pub(super) fn answer(body: &Value, prompt: &Prompt) -> Result<Answer> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::endpoint::Parameters;
     use super::*;
 
     #[test]
     fn sampling_is_said_and_what_a_model_refuses_is_left_out() -> Result<()> {
         let prompt = Prompt::new("q").max_tokens(7).schema(json!({"type": "object"}));
         let endpoint = Endpoint::at("http://localhost:1/v1")?.parameter("reasoning_effort", json!("low"));
-        let plain = request("llama", &prompt, &Capability::of("llama"), &endpoint, 1);
+        let plain = request("llama", &prompt, &Capability::of("llama", &Parameters::new()), &endpoint, 1);
         assert_eq!((&plain["temperature"], &plain["max_tokens"]), (&json!(0.0), &json!(7)));
         assert_eq!(plain["response_format"]["json_schema"]["strict"], json!(true));
-        let thinking = request("gpt-5", &prompt, &Capability::of("gpt-5"), &endpoint, 4);
+        let thinking = request("gpt-5", &prompt, &Capability::of("gpt-5", &Parameters::new()), &endpoint, 4);
         assert!(thinking.get("temperature").is_none() && thinking.get("seed").is_none());
         assert_eq!((&thinking["max_completion_tokens"], &thinking["reasoning_effort"]), (&json!(28), &json!("low")));
         Ok(())

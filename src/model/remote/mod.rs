@@ -25,6 +25,8 @@ mod limits;
 #[cfg(feature = "remote")]
 mod message;
 #[cfg(feature = "remote")]
+mod money;
+#[cfg(feature = "remote")]
 mod wait;
 
 pub use endpoint::{Endpoint, Imported};

@@ -1,4 +1,4 @@
-//! `models.lock.json`: what each model's files were when they were fetched.
+//! `models.lock.toml`: what each model's files were when they were fetched.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,11 +7,16 @@ use polars::prelude::DataFrame;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::table;
 use crate::error::{Error, Result};
 use crate::model::checksum::{checksum, digest};
 use crate::table::FrameBuilder;
 
+/// The file's name in the lab's folder.
+pub(super) const NAME: &str = "models.lock.toml";
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct File {
     path: String,
     size: u64,
@@ -20,6 +25,7 @@ struct File {
 
 /// One model's files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Locked {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     repository: Option<String>,
@@ -74,11 +80,13 @@ impl Locked {
 
     /// Refuses what is not as locked. Files that came later, such as a template put beside the weights, are told too.
     pub(super) fn compare(&self, name: &str, found: &Self) -> Result<()> {
-        let help = "fetch the model again, or remove its entry from models.lock.json if the change is meant";
+        let help = "fetch the model again, or remove its entry from models.lock.toml if the change is meant";
         if (&self.repository, &self.revision) != (&found.repository, &found.revision) {
             return Err(Error::input(format!(
-                "{name} is locked at {:?} of {:?}, models.json asks for {:?} of {:?}",
-                self.revision, self.repository, found.revision, found.repository
+                "{name} is locked as {}, {} asks for {}",
+                self.source(),
+                table::NAME,
+                found.source()
             ))
             .help(help));
         }
@@ -100,6 +108,14 @@ impl Locked {
         }
     }
 
+    fn source(&self) -> String {
+        match (&self.repository, &self.revision) {
+            (Some(repository), Some(revision)) => format!("{repository} at {revision}"),
+            (Some(repository), None) => repository.clone(),
+            _ => "files on this machine".to_owned(),
+        }
+    }
+
     pub(super) fn frame(&self) -> Result<DataFrame> {
         let paths: Vec<&str> = self.files.iter().map(|file| file.path.as_str()).collect();
         let sizes: Vec<i64> = self.files.iter().map(|file| i64::try_from(file.size).unwrap_or(i64::MAX)).collect();
@@ -108,20 +124,20 @@ impl Locked {
     }
 }
 
+/// What is locked, by name; nothing where there is no file yet.
 pub(super) fn read(path: &Path) -> Result<BTreeMap<String, Locked>> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => serde_json::from_str(&text).map_err(|error| Error::input(format!("{}: {error}", path.display()))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
-        Err(error) => Err(Error::file(path, &error)),
+    match table::text_of(path)? {
+        Some(text) => table::parse(path, &text),
+        None => Ok(BTreeMap::new()),
     }
 }
 
 /// Replaced as a whole: a lock file is never half written.
 pub(super) fn write(path: &Path, locked: &BTreeMap<String, Locked>) -> Result<()> {
-    let text =
-        serde_json::to_string_pretty(locked).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
+    let text = toml::to_string(locked).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
+    let text = format!("# Written by `claimlab models fetch`: what each model's files must be.\n\n{text}");
     let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
-    std::fs::write(&temporary, text + "\n")
+    std::fs::write(&temporary, text)
         .and_then(|()| std::fs::File::open(&temporary)?.sync_all())
         .and_then(|()| std::fs::rename(&temporary, path))
         .map_err(|error| Error::file(path, &error))

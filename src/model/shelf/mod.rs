@@ -14,6 +14,7 @@ use self::table::Listed;
 use super::{Classifier, Embed, LanguageModel, Local};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lab::{Hub, HubRepo, Lab};
+use crate::signal;
 use crate::table::{FrameBuilder, Show};
 
 /// Files that a model needs beside its weights.
@@ -28,17 +29,38 @@ const WHERE_THERE: [&str; 6] = [
     "config_sentence_transformers.json",
 ];
 
-/// Models by name. The table is `models.json` in the lab's folder; what was fetched or pinned is in `models.lock.json`
-/// beside it, with sizes and SHA-256.
+/// Models by name. The table is `lab.toml` in the lab's folder, a table `[models.NAME]` each; what was fetched or pinned
+/// is in `models.lock.toml` beside it, with sizes and SHA-256.
 ///
-/// ```json
-/// {
-///   "smollm2": {"path": "/models/SmolLM2-135M-Instruct.Q4_1.gguf"},
-///   "e5": {"repository": "intfloat/multilingual-e5-small", "revision": "COMMIT, 40 digits",
-///          "question_prefix": "query: ", "passage_prefix": "passage: "},
-///   "gpt-4o": {"endpoint": "https://api.openai.com/v1", "key_from": "OPENAI_API_KEY"}
-/// }
+/// ```toml
+/// [models.smollm2]
+/// path = "/models/SmolLM2-135M-Instruct.Q4_1.gguf"
+///
+/// [models.e5]
+/// repository = "intfloat/multilingual-e5-small"
+/// revision = "COMMIT, 40 digits"
+/// question_prefix = "query: "
+/// passage_prefix = "passage: "
+///
+/// [models.gpt-4o]
+/// endpoint = "https://api.openai.com/v1"
+/// key_from = "OPENAI_API_KEY"
 /// ```
+///
+/// | field | of | meaning |
+/// |---|---|---|
+/// | `path` | files here | a folder or a GGUF file; begins at the lab's folder if it is not absolute |
+/// | `repository`, `revision` | the Hub | `OWNER/NAME`, and the commit's 40 digits |
+/// | `file` | the Hub | one GGUF file of the repository |
+/// | `device` | files here, the Hub | `auto`, `cpu`, `cuda:NUMBER` or `metal` [`auto`] |
+/// | `precision` | files here, the Hub | `auto`, `f32`, `f16` or `bf16` [`auto`] |
+/// | `slots` | files here, the Hub | replies written at a time [4] |
+/// | `longest` | files here, the Hub | tokens that an embedder or a classifier reads at once [as the model's files say] |
+/// | `question_prefix`, `passage_prefix` | embedders | what stands before texts [as the model's files say] |
+/// | `endpoint` | servers | the URL up to and with `/v1` |
+/// | `key_from` | servers | the environment variable that holds the key [no key] |
+/// | `model` | servers | what the server calls the model [its name here] |
+/// | `tokenizer`, `context` | servers | as [`Endpoint::tokenizer`](super::Endpoint::tokenizer) [prompts are not measured] |
 ///
 /// ```
 /// # use claimlab::prelude::*;
@@ -46,7 +68,10 @@ const WHERE_THERE: [&str; 6] = [
 /// # let folder = tempfile::tempdir().map_err(|e| Error::io("temporary folder", &e))?;
 /// let lab = Lab::at(folder.path())?;
 /// let error = Shelf::of(&lab)?.language_model("smollm2").unwrap_err();
-/// assert!(error.to_string().contains("models.json"));
+/// assert!(error.to_string().contains("lab.toml") && error.to_string().contains("[models.smollm2]"));
+/// std::fs::write(folder.path().join("lab.toml"), "[models.far]\nendpoint = \"http://localhost:8000/v1\"")
+///     .map_err(|e| Error::io("lab.toml", &e))?;
+/// assert_eq!(Shelf::of(&lab)?.list()?.height(), 1);
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -93,12 +118,20 @@ fn once<T: Keep>(key: String, open: impl FnOnce() -> Result<T>) -> Result<T> {
 }
 
 impl Shelf {
-    /// The shelf of a lab. A lab without `models.json` has an empty one.
+    /// The shelf of a lab. A lab without `lab.toml` has an empty one.
     ///
     /// # Errors
-    /// When the table cannot be read; the message names the field.
+    /// When the table cannot be read; the message names the line and the field.
     pub fn of(lab: &Lab) -> Result<Self> {
-        Ok(Self { lab: lab.clone(), listed: Arc::new(table::read(&lab.folder().join("models.json"))?) })
+        Ok(Self { lab: lab.clone(), listed: Arc::new(table::read(&lab.folder().join(table::NAME))?) })
+    }
+
+    /// How to name a first model, where the shelf is empty.
+    #[must_use]
+    pub fn advice(&self) -> Option<String> {
+        self.listed.is_empty().then(|| {
+            format!("no model is named yet; write into {}, for example:\n\n{}", self.table().display(), table::EXAMPLE)
+        })
     }
 
     /// A language model by its name on the shelf, opened once for all cells and notebooks' sessions of this process.
@@ -107,7 +140,7 @@ impl Shelf {
     /// When there is no such name, files are missing or changed, or the model is not supported.
     pub fn language_model(&self, name: &str) -> Result<LanguageModel> {
         let listed = self.find(name)?;
-        if let Some(endpoint) = listed.endpoint()? {
+        if let Some(endpoint) = listed.endpoint(self.lab.folder())? {
             return once(self.key(name, listed), || endpoint.language_model(listed.served_as(name)));
         }
         let local = self.local(name, listed)?;
@@ -120,7 +153,7 @@ impl Shelf {
     /// As [`Self::language_model`].
     pub fn embedder(&self, name: &str) -> Result<Arc<dyn Embed>> {
         let listed = self.find(name)?;
-        if let Some(endpoint) = listed.endpoint()? {
+        if let Some(endpoint) = listed.endpoint(self.lab.folder())? {
             return once(self.key(name, listed), || {
                 endpoint.embedder(listed.served_as(name), listed.question_prefix())
             });
@@ -208,11 +241,12 @@ impl Shelf {
         found.frame()
     }
 
-    /// Shows the shelf.
+    /// Shows the shelf, or how to fill it.
     pub fn evcxr_display(&self) {
-        match self.list() {
-            Ok(frame) => frame.evcxr_display(),
-            Err(error) => crate::signal::display(None, None, &error.to_string()),
+        match (self.advice(), self.list()) {
+            (Some(advice), _) => signal::display(None, None, &advice),
+            (None, Ok(frame)) => frame.evcxr_display(),
+            (None, Err(error)) => signal::display(None, None, &error.to_string()),
         }
     }
 
@@ -220,9 +254,17 @@ impl Shelf {
         let found = self.listed.iter().find(|(known, _)| known == name);
         found.map(|(_, listed)| listed).ok_or_else(|| {
             let names: Vec<&str> = self.listed.iter().map(|(name, _)| name.as_str()).collect();
-            Error::new(ErrorKind::NotFound, format!("no model {name:?} on the shelf; there are {names:?}"))
-                .help(format!("name it in {}", self.lab.folder().join("models.json").display()))
+            let there = if names.is_empty() { "it is empty".to_owned() } else { format!("there are {names:?}") };
+            Error::new(ErrorKind::NotFound, format!("no model {name:?} on the shelf; {there}")).help(format!(
+                "name it in {}: a line [models.{}], and under it path = \"…\", repository = \"…\" with revision = \"…\", or endpoint = \"…\"",
+                self.table().display(),
+                table::key(name)
+            ))
         })
+    }
+
+    fn table(&self) -> PathBuf {
+        self.lab.folder().join(table::NAME)
     }
 
     fn key(&self, name: &str, listed: &Listed) -> String {
@@ -234,7 +276,7 @@ impl Shelf {
     }
 
     fn lock_file(&self) -> PathBuf {
-        self.lab.folder().join("models.lock.json")
+        self.lab.folder().join(lock::NAME)
     }
 
     /// The model's files, which are there and, where they are locked, the locked ones.
@@ -296,7 +338,7 @@ impl Shelf {
 fn here(path: &Path) -> Result<Vec<(String, PathBuf)>> {
     let missing = || {
         Error::new(ErrorKind::NotFound, format!("there is no model at {}", path.display()))
-            .help("correct the path in models.json")
+            .help("correct the path in lab.toml")
     };
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     if path.is_file() {
