@@ -3,6 +3,7 @@
 //! Sockets are answered from the first moment; the session is built behind them on a thread of its own, and a cell
 //! that comes before it is ready waits and shows what is being done.
 
+mod parent;
 mod requests;
 mod worker;
 
@@ -11,9 +12,9 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use jupyter_protocol::{ConnectionInfo, JupyterMessage, JupyterMessageContent};
 use jupyter_zmq_client::{
-    KernelIoPubXPubConnection, RouterRecvConnection, RouterSendConnection, SubscriptionEvent,
-    create_kernel_control_connection, create_kernel_heartbeat_connection, create_kernel_iopub_xpub_connection,
-    create_kernel_shell_connection, create_kernel_stdin_connection,
+    KernelHeartbeatConnection, KernelIoPubXPubConnection, RouterRecvConnection, RouterSendConnection,
+    SubscriptionEvent, create_kernel_control_connection, create_kernel_heartbeat_connection,
+    create_kernel_iopub_xpub_connection, create_kernel_shell_connection, create_kernel_stdin_connection,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -64,16 +65,21 @@ fn read_connection(file: &Path) -> Result<ConnectionInfo> {
 
 async fn talk(connection: &ConnectionInfo, folder: environment::SessionFolder) -> Result<()> {
     let session = uuid::Uuid::new_v4().to_string();
-    let taken = |what: &'static str| move || format!("cannot open the kernel's {what} socket; is its port taken?");
-    let iopub = create_kernel_iopub_xpub_connection(connection, &session).await.with_context(taken("iopub"))?;
-    let shell = create_kernel_shell_connection(connection, &session).await.with_context(taken("shell"))?;
-    let control = create_kernel_control_connection(connection, &session).await.with_context(taken("control"))?;
-    let _stdin = create_kernel_stdin_connection(connection, &session).await.with_context(taken("stdin"))?;
-    let mut heartbeat = create_kernel_heartbeat_connection(connection).await.with_context(taken("heartbeat"))?;
+    let at = |what: &str, port: u16| taken(what, &connection.ip, port);
+    let iopub = create_kernel_iopub_xpub_connection(connection, &session).await;
+    let iopub = iopub.with_context(|| at("iopub", connection.iopub_port))?;
+    let shell = create_kernel_shell_connection(connection, &session).await;
+    let shell = shell.with_context(|| at("shell", connection.shell_port))?;
+    let control = create_kernel_control_connection(connection, &session).await;
+    let control = control.with_context(|| at("control", connection.control_port))?;
+    let stdin = create_kernel_stdin_connection(connection, &session).await;
+    let _stdin = stdin.with_context(|| at("stdin", connection.stdin_port))?;
+    let heartbeat = create_kernel_heartbeat_connection(connection).await;
+    let heartbeat = heartbeat.with_context(|| at("heartbeat", connection.hb_port))?;
 
     let (publish, published) = unbounded_channel();
     tokio::spawn(publish_all(iopub, published));
-    tokio::spawn(async move { while heartbeat.single_heartbeat().await.is_ok() {} });
+    tokio::spawn(beat(heartbeat));
 
     let (shell_send, shell_read) = shell.split();
     let (control_send, control_read) = control.split();
@@ -84,8 +90,8 @@ async fn talk(connection: &ConnectionInfo, folder: environment::SessionFolder) -
 
     let worker = Worker::start(folder, publish.clone(), shell_reply.clone());
     let (ended, mut ends) = unbounded_channel();
-    if std::env::var_os("JPY_PARENT_PID").is_some() {
-        tokio::spawn(end_with_parent(ended.clone()));
+    if let Some(client) = std::env::var_os(parent::PID_ENV) {
+        tokio::spawn(parent::end_with(client, ended.clone()));
     }
     let shell_side =
         Side { publish: publish.clone(), reply: shell_reply, worker: worker.clone(), ended: ended.clone() };
@@ -99,13 +105,18 @@ async fn talk(connection: &ConnectionInfo, folder: environment::SessionFolder) -
     Ok(())
 }
 
-/// A client that set the variable for its own kernel and was killed will never ask for shutdown.
-async fn end_with_parent(ended: UnboundedSender<()>) {
-    let parent = std::os::unix::process::parent_id();
-    while std::os::unix::process::parent_id() == parent {
-        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+fn taken(what: &str, ip: &str, port: u16) -> String {
+    format!("cannot open the kernel's {what} socket at {ip}:{port} (is the port taken? then start the kernel again)")
+}
+
+/// Answers heartbeats. One that fails is the fault of the peer it came from (it went away, or speaks something else).
+async fn beat(mut heartbeat: KernelHeartbeatConnection) {
+    loop {
+        if let Err(error) = heartbeat.single_heartbeat().await {
+            eprintln!("claimlab: refused a heartbeat: {error}");
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
     }
-    let _ = ended.send(());
 }
 
 /// What one of the two request channels answers with.
