@@ -88,15 +88,17 @@ fn pump(mut real: File, mut out: File, mut err: File) {
     let mut errors = Vec::new();
     let mut buffer = vec![0_u8; 64 * 1024];
     let parent = std::os::unix::process::parent_id();
+    let mut watched = err.as_raw_fd();
     loop {
         if std::os::unix::process::parent_id() != parent {
             // The kernel was killed; a cell that still runs has nobody to report to.
             std::process::exit(1);
         }
         let waiting = if filter.is_idle() && errors.is_empty() { LOOK_MS } else { PATIENCE_MS };
-        let ready = wait(&[out.as_raw_fd(), err.as_raw_fd()], waiting);
-        if ready[1] {
-            read_errors(&mut err, &mut buffer, &mut errors);
+        let ready = wait(&[out.as_raw_fd(), watched], waiting);
+        if ready[1] && !read_errors(&mut err, &mut buffer, &mut errors) {
+            // The cell closed it. A closed pipe is always ready, which poll passes over where it gets no descriptor.
+            watched = -1;
         }
         let mut lines = Vec::new();
         if ready[0] {
@@ -111,7 +113,7 @@ fn pump(mut real: File, mut out: File, mut err: File) {
             }
             if lines.iter().any(|line| line == COMPLETE) {
                 // Everything that the cell wrote on standard error is in the pipe by now.
-                while wait(&[err.as_raw_fd()], 0)[0] && read_errors(&mut err, &mut buffer, &mut errors) {}
+                while wait(&[watched], 0)[0] && read_errors(&mut err, &mut buffer, &mut errors) {}
             }
         } else if !ready[1] {
             lines = filter.flush();

@@ -5,6 +5,8 @@
 mod headless;
 #[path = "cells/jupyter.rs"]
 mod jupyter;
+#[path = "cells/notebooks.rs"]
+mod notebooks;
 #[path = "cells/wire.rs"]
 mod wire;
 
