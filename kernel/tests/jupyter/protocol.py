@@ -81,6 +81,12 @@ def displays(kernel):
     kinds = [kind for kind, _, _ in ran.outputs if kind in ("stream", "clear_output")]
     assert ran.of("clear_output") == [{"wait": True}] and kinds == ["stream", "clear_output", "stream"], ran.outputs
     says("any number of tables, figures and other crates' displays, each when it is made; a cell's outputs can be cleared")
+    ran = kernel.ok('let shown = claimlab::signal::Shown::new(None, "one");\nshown.update(Some("<b>two</b>"), "two");')
+    [first], [second] = ran.of("display_data"), ran.of("update_display_data")
+    [third] = kernel.ok('shown.update(None, "three");').of("update_display_data")
+    assert (first["data"], second["data"]["text/html"], third["data"]["text/plain"]) == ({"text/plain": "one"}, "<b>two</b>", "three")
+    assert first["transient"] == second["transient"] == third["transient"], "one place, also for a later cell"
+    says("a display is updated in place")
     ran = kernel.ok('let evil = df!("t" => ["<script>alert(1)</script>"])?;\nevil.evcxr_display();\nprintln!("<script>");')
     html = ran.of("display_data")[0]["data"]["text/html"]
     assert "<script>" not in html and "&lt;script&gt;" in html and ran.text() == "<script>\n", ran.outputs

@@ -49,7 +49,7 @@ def crashes(kernel):
     ]:
         kernel.ok("let big = 1;")
         ran = kernel.failed(code, "Killed")
-        assert "variables are gone" in "\n".join(ran.reply["traceback"]).lower().replace("all ", ""), ran.reply
+        assert "variables are gone" in "\n".join(ran.reply["traceback"]), ran.reply
         assert kernel.run("big").status == "error", "variables are gone"
         assert kernel.ok('df!("a" => [1, 2])?.height()').result() == "2", "the kernel lives on, with the library's names"
     ran = kernel.failed("unsafe extern \"C\" { fn close(fd: i32) -> i32; }\nunsafe { close(1) };", "Killed")
