@@ -37,6 +37,8 @@ let sample = lab.sample()?;
 let chunks = sample.chunks(&Chunking::tokens(150, 30)?)?;
 let systems = vec![System::new(&Retriever::bm25(&chunks)?, &Generator::scripted())];
 let evaluation = lab.evaluate(&sample, &systems, 5)?;"""
+# The 95th percentile that tables and figures should keep to.
+HIGH = 1.5
 # Seconds that a cell may take in which the rival builds the library.
 PATIENCE = 3 * 3600
 
@@ -68,9 +70,18 @@ def measure_rival(command, repeat):
         return measure(command, prelude, CELLS, repeat, EVCXR_TMPDIR=build)
 
 
+def percentile_95(times):
+    return times[min(int(len(times) * 0.95), len(times) - 1)]
+
+
+def misses(name, times):
+    aim = AIMS.get(name)
+    return aim and (statistics.median(times) > aim or aim == 0.6 and percentile_95(times) > HIGH)
+
+
 def line(name, times, theirs):
     median = statistics.median(times)
-    high = f"{times[min(int(len(times) * 0.95), len(times) - 1)]:.3g}" if len(times) > 1 else "–"
+    high = f"{percentile_95(times):.3g}" if len(times) > 1 else "–"
     aim = AIMS.get(name)
     text = f"| {name} | {median:.3g} | {high} | {aim or '–'} |"
     if theirs:
@@ -90,7 +101,7 @@ def main():
     print(f"|---|---|---|---|{'---|---|' if theirs else ''}")
     for name, times in ours.items():
         print(line(name, times, theirs))
-    missed = [name for name, times in ours.items() if AIMS.get(name) and statistics.median(times) > AIMS[name]]
+    missed = [name for name, times in ours.items() if misses(name, times)]
     print(f"\n{os.cpu_count()} cores, {asked.repeat} times each. " + (f"Aims missed: {', '.join(missed)}." if missed else "All aims are met."))
 
 

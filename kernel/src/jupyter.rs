@@ -12,7 +12,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use jupyter_protocol::{ConnectionInfo, JupyterMessage, JupyterMessageContent};
 use jupyter_zmq_client::{
-    KernelHeartbeatConnection, KernelIoPubXPubConnection, RouterRecvConnection, RouterSendConnection,
+    KernelHeartbeatConnection, KernelIoPubXPubConnection, RouterRecvConnection, RouterSendConnection, RuntimeError,
     SubscriptionEvent, create_kernel_control_connection, create_kernel_heartbeat_connection,
     create_kernel_iopub_xpub_connection, create_kernel_shell_connection, create_kernel_stdin_connection,
 };
@@ -65,17 +65,20 @@ fn read_connection(file: &Path) -> Result<ConnectionInfo> {
 
 async fn talk(connection: &ConnectionInfo, folder: environment::SessionFolder) -> Result<()> {
     let session = uuid::Uuid::new_v4().to_string();
-    let at = |what: &str, port: u16| taken(what, &connection.ip, port);
+    let failed = |what: &str, port: u16, error: RuntimeError| {
+        let ip = &connection.ip;
+        anyhow!("cannot open the kernel's {what} socket at {ip}:{port}: {error}; if the port is taken, start it again")
+    };
     let iopub = create_kernel_iopub_xpub_connection(connection, &session).await;
-    let iopub = iopub.with_context(|| at("iopub", connection.iopub_port))?;
+    let iopub = iopub.map_err(|error| failed("iopub", connection.iopub_port, error))?;
     let shell = create_kernel_shell_connection(connection, &session).await;
-    let shell = shell.with_context(|| at("shell", connection.shell_port))?;
+    let shell = shell.map_err(|error| failed("shell", connection.shell_port, error))?;
     let control = create_kernel_control_connection(connection, &session).await;
-    let control = control.with_context(|| at("control", connection.control_port))?;
+    let control = control.map_err(|error| failed("control", connection.control_port, error))?;
     let stdin = create_kernel_stdin_connection(connection, &session).await;
-    let _stdin = stdin.with_context(|| at("stdin", connection.stdin_port))?;
+    let _stdin = stdin.map_err(|error| failed("stdin", connection.stdin_port, error))?;
     let heartbeat = create_kernel_heartbeat_connection(connection).await;
-    let heartbeat = heartbeat.with_context(|| at("heartbeat", connection.hb_port))?;
+    let heartbeat = heartbeat.map_err(|error| failed("heartbeat", connection.hb_port, error))?;
 
     let (publish, published) = unbounded_channel();
     tokio::spawn(publish_all(iopub, published));
@@ -105,10 +108,6 @@ async fn talk(connection: &ConnectionInfo, folder: environment::SessionFolder) -
     Ok(())
 }
 
-fn taken(what: &str, ip: &str, port: u16) -> String {
-    format!("cannot open the kernel's {what} socket at {ip}:{port} (is the port taken? then start the kernel again)")
-}
-
 /// Answers heartbeats. One that fails is the fault of the peer it came from (it went away, or speaks something else).
 async fn beat(mut heartbeat: KernelHeartbeatConnection) {
     loop {
@@ -133,7 +132,7 @@ async fn listen(mut requests: RouterRecvConnection, side: Side) {
         match requests.read().await {
             Ok(request) => requests::answer(request, &side),
             // A wrong signature or a malformed message gets no answer; the socket goes on.
-            Err(jupyter_zmq_client::RuntimeError::ZmqError(_)) => return,
+            Err(RuntimeError::ZmqError(_)) => return,
             Err(error) => eprintln!("claimlab: refused a message: {error}"),
         }
     }

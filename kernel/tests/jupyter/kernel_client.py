@@ -120,6 +120,8 @@ class Gate:
 
     def __init__(self, folder, name):
         self.file = os.path.join(folder, name)
+        if os.path.exists(self.file):
+            os.remove(self.file)
         self.wait = (
             f"while !std::path::Path::new({self.file!r}).exists() {{ ".replace("'", '"')
             + "std::thread::sleep(std::time::Duration::from_millis(20)); }"
