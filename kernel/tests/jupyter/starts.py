@@ -197,8 +197,9 @@ sys.path.insert(0, {tests!r})
 from kernel_client import Kernel, children
 with Kernel({command!r}, {folder!r}, CLAIMLAB_SESSIONS={sessions!r}) as kernel:
     kernel.ok("let x = 1;")
-    kernel.send("loop {{ std::thread::sleep(std::time::Duration::from_millis(100)); }}")
-    time.sleep(2)
+    message = kernel.send('println!("on"); loop {{ std::thread::sleep(std::time::Duration::from_millis(100)); }}')
+    while kernel.next_of("iopub", message, 300)["msg_type"] != "stream":
+        pass
     print(*children(kernel.process()), kernel.process(), flush=True)
     time.sleep(600)
 """
@@ -215,7 +216,12 @@ def dead_clients():
         assert len([pid for pid in pids if name_of(pid).startswith("claimlab")]) == 2, f"{name}: kernel and child: {pids}"
         client.send_signal(signal.SIGKILL)
         client.wait()
-        until(60, f"the end of {name}", lambda: not any(map(alive, pids)))
+        try:
+            until(60, f"the end of {name}", lambda: not any(map(alive, pids)))
+        finally:
+            # What should have ended by itself would also keep whoever reads this script's output waiting.
+            for pid in filter(alive, pids):
+                os.kill(pid, signal.SIGKILL)
         assert not os.listdir(os.path.join(sessions, "claimlab-sessions")), "the session's folder is gone"
     says("a kernel whose client was killed ends, in the middle of a cell, with its child and its folder")
 
