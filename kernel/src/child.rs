@@ -29,6 +29,8 @@ const END: &str = "EVCXR_END_CONTENT";
 pub const STARTED: &str = "started";
 /// How long text without a newline may wait, in milliseconds.
 const PATIENCE_MS: i32 = 50;
+/// Bytes without a newline that are kept back at most, unless they are meant for a machine.
+const LONGEST: usize = 256 * 1024;
 /// How often the child looks whether its kernel still lives, in milliseconds.
 const LOOK_MS: i32 = 1000;
 
@@ -99,15 +101,17 @@ fn pump(mut real: File, mut out: File, mut err: File) {
     let mut errors = Vec::new();
     let mut buffer = vec![0_u8; 64 * 1024];
     let parent = std::os::unix::process::parent_id();
+    let mut watched = err.as_raw_fd();
     loop {
         if std::os::unix::process::parent_id() != parent {
             // The kernel was killed; a cell that still runs has nobody to report to.
             std::process::exit(1);
         }
         let waiting = if filter.is_idle() && errors.is_empty() { LOOK_MS } else { PATIENCE_MS };
-        let ready = wait(&[out.as_raw_fd(), err.as_raw_fd()], waiting);
-        if ready[1] {
-            read_errors(&mut err, &mut buffer, &mut errors);
+        let ready = wait(&[out.as_raw_fd(), watched], waiting);
+        if ready[1] && !read_errors(&mut err, &mut buffer, &mut errors) {
+            // The cell closed it. A closed pipe is always ready, which poll passes over where it gets no descriptor.
+            watched = -1;
         }
         let mut lines = Vec::new();
         if ready[0] {
@@ -122,7 +126,7 @@ fn pump(mut real: File, mut out: File, mut err: File) {
             }
             if lines.iter().any(|line| line == COMPLETE) {
                 // Everything that the cell wrote on standard error is in the pipe by now.
-                while wait(&[err.as_raw_fd()], 0)[0] && read_errors(&mut err, &mut buffer, &mut errors) {}
+                while wait(&[watched], 0)[0] && read_errors(&mut err, &mut buffer, &mut errors) {}
             }
         } else if !ready[1] {
             lines = filter.flush();
@@ -180,25 +184,33 @@ impl Filter {
     }
 
     fn feed(&mut self, bytes: &[u8]) -> Vec<String> {
-        self.partial.extend_from_slice(bytes);
         let mut lines = Vec::new();
-        while let Some(end) = self.partial.iter().position(|&byte| byte == b'\n') {
-            let rest = self.partial.split_off(end + 1);
-            self.partial.pop();
-            let line = String::from_utf8_lossy(&self.partial).into_owned();
-            self.partial = rest;
+        let mut rest = bytes;
+        while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
+            self.partial.extend_from_slice(&rest[..end]);
+            rest = &rest[end + 1..];
+            let line = String::from_utf8_lossy(&std::mem::take(&mut self.partial)).into_owned();
             self.line(&line, &mut lines);
+        }
+        self.partial.extend_from_slice(rest);
+        if self.partial.len() > LONGEST {
+            // One of evcxr's marks may be beginning at the end.
+            let tail = self.partial.split_off(self.partial.len() - 64);
+            lines.extend(self.flush());
+            self.partial.extend(tail);
         }
         lines
     }
 
-    /// Called when nothing came for a while: unfinished text is shown as it is.
+    /// Called when nothing came for a while, or too much without an end: unfinished text is shown as it is.
     fn flush(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         self.close_bundle(false, &mut lines);
-        if self.content.is_none() && !self.partial.is_empty() && !mark_may_follow(&self.partial) {
-            let text = String::from_utf8_lossy(&self.partial).into_owned();
-            self.partial.clear();
+        if self.content.is_some() || mark_may_follow(&self.partial) {
+            return lines;
+        }
+        let text = take_text(&mut self.partial);
+        if !text.is_empty() {
             lines.push(Event::Stream { stderr: false, text }.to_line());
         }
         lines
@@ -258,6 +270,18 @@ impl Filter {
     }
 }
 
+/// The text so far; the first bytes of a letter that is not whole yet stay.
+fn take_text(bytes: &mut Vec<u8>) -> String {
+    let cut = match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => error.valid_up_to(),
+        _ => bytes.len(),
+    };
+    let rest = bytes.split_off(cut);
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    *bytes = rest;
+    text
+}
+
 /// Whether these bytes could be the beginning of a line that is meant for a machine.
 fn mark_may_follow(bytes: &[u8]) -> bool {
     bytes.starts_with(b"EVCXR_") || bytes.starts_with(claimlab_protocol::MARK.as_bytes())
@@ -302,5 +326,50 @@ mod tests {
         let mut filter = Filter::default();
         let lines = filter.feed(b"caf\xe9\n");
         assert_eq!(lines, vec!["caf\u{fffd}".to_owned()]);
+    }
+
+    fn text_of(lines: &[String]) -> String {
+        let texts = lines.iter().map(|line| match Event::from_line(line) {
+            Some(Event::Stream { text, .. }) => text,
+            _ => String::new(),
+        });
+        texts.collect()
+    }
+
+    #[test]
+    fn a_letter_that_comes_in_two_parts_stays_one() {
+        let mut filter = Filter::default();
+        let (first, second) = "déjà".as_bytes().split_at(2);
+        filter.feed(first);
+        let mut lines = filter.flush();
+        filter.feed(second);
+        lines.extend(filter.flush());
+        assert_eq!(text_of(&lines), "déjà");
+        assert!(filter.is_idle());
+    }
+
+    #[test]
+    fn a_line_without_an_end_passes_in_pieces_and_its_mark_is_seen() {
+        let mut filter = Filter::default();
+        let mut lines = Vec::new();
+        let line = "é".repeat(5 * LONGEST) + COMPLETE + "\n";
+        for piece in line.as_bytes().chunks(LONGEST / 3 + 1) {
+            lines.extend(filter.feed(piece));
+            assert!(filter.partial.len() <= LONGEST + piece.len(), "nothing piles up");
+        }
+        assert_eq!(lines.last().map(String::as_str), Some(COMPLETE));
+        assert_eq!(text_of(&lines), "é".repeat(5 * LONGEST));
+    }
+
+    #[test]
+    fn a_long_line_for_a_machine_is_not_cut() {
+        let data = Bundle::from([("text/plain".to_owned(), "x".repeat(3 * LONGEST))]);
+        let line = Event::Display { data, id: None }.to_line();
+        let mut filter = Filter::default();
+        let mut lines = Vec::new();
+        for piece in (line.clone() + "\n").as_bytes().chunks(1000) {
+            lines.extend(filter.feed(piece));
+        }
+        assert_eq!(lines, vec![line]);
     }
 }

@@ -40,17 +40,13 @@ impl Drop for SessionFolder {
 /// Changes the environment: no other thread may run yet.
 pub unsafe fn prepare() -> Result<SessionFolder> {
     let folder = create()?;
-    let program = std::env::current_exe().context("cannot find the running program's own path")?;
-    let tools = folder.path.join("bin");
-    std::fs::create_dir(&tools).with_context(|| format!("cannot create {}", tools.display()))?;
-    // Links of the session's own: the program may be built again while the session lives.
-    link_or_copy(&program, &tools.join(standin::NAME))?;
-    link_or_copy(&program, &folder.program())?;
     let root = sources::workspace()?;
-    std::fs::copy(root.join("Cargo.lock"), folder.path.join("Cargo.lock"))
-        .context("cannot copy the workspace's Cargo.lock; build the workspace once")?;
-    let config = folder.path.join("config");
-    std::fs::create_dir(&config).with_context(|| format!("cannot create {}", config.display()))?;
+    let (tools, config) = furnish(&folder, &root).with_context(|| {
+        format!(
+            "cannot fill {}; set CLAIMLAB_SESSIONS to a folder that you can write to and that has room",
+            folder.path.display()
+        )
+    })?;
     let mut path = std::ffi::OsString::from(&tools);
     if let Some(rest) = std::env::var_os("PATH") {
         path.push(":");
@@ -70,6 +66,22 @@ pub unsafe fn prepare() -> Result<SessionFolder> {
         std::env::set_var("EVCXR_CONFIG_DIR", &config);
     }
     Ok(folder)
+}
+
+/// Puts into a session's folder what evcxr will want there: the folders for programs and for configuration are returned.
+fn furnish(folder: &SessionFolder, root: &Path) -> Result<(PathBuf, PathBuf)> {
+    let program = std::env::current_exe().context("cannot find the running program's own path")?;
+    let (tools, config) = (folder.path.join("bin"), folder.path.join("config"));
+    for inner in [&tools, &config] {
+        std::fs::create_dir(inner).with_context(|| format!("cannot create {}", inner.display()))?;
+    }
+    // Links of the session's own: the program may be built again while the session lives.
+    link_or_copy(&program, &tools.join(standin::NAME))?;
+    link_or_copy(&program, &folder.program())?;
+    let lock = root.join("Cargo.lock");
+    std::fs::copy(&lock, folder.path.join("Cargo.lock"))
+        .with_context(|| format!("cannot copy {}; it is there once the workspace is built", lock.display()))?;
+    Ok((tools, config))
 }
 
 fn link_or_copy(from: &Path, to: &Path) -> Result<()> {

@@ -3,6 +3,7 @@
 //! Sockets are answered from the first moment; the session is built behind them on a thread of its own, and a cell
 //! that comes before it is ready waits and shows what is being done.
 
+mod parent;
 mod requests;
 mod worker;
 
@@ -11,9 +12,9 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use jupyter_protocol::{ConnectionInfo, JupyterMessage, JupyterMessageContent};
 use jupyter_zmq_client::{
-    KernelIoPubXPubConnection, RouterRecvConnection, RouterSendConnection, SubscriptionEvent,
-    create_kernel_control_connection, create_kernel_heartbeat_connection, create_kernel_iopub_xpub_connection,
-    create_kernel_shell_connection, create_kernel_stdin_connection,
+    KernelHeartbeatConnection, KernelIoPubXPubConnection, RouterRecvConnection, RouterSendConnection, RuntimeError,
+    SubscriptionEvent, create_kernel_control_connection, create_kernel_heartbeat_connection,
+    create_kernel_iopub_xpub_connection, create_kernel_shell_connection, create_kernel_stdin_connection,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -64,16 +65,24 @@ fn read_connection(file: &Path) -> Result<ConnectionInfo> {
 
 async fn talk(connection: &ConnectionInfo, folder: environment::SessionFolder) -> Result<()> {
     let session = uuid::Uuid::new_v4().to_string();
-    let taken = |what: &'static str| move || format!("cannot open the kernel's {what} socket; is its port taken?");
-    let iopub = create_kernel_iopub_xpub_connection(connection, &session).await.with_context(taken("iopub"))?;
-    let shell = create_kernel_shell_connection(connection, &session).await.with_context(taken("shell"))?;
-    let control = create_kernel_control_connection(connection, &session).await.with_context(taken("control"))?;
-    let _stdin = create_kernel_stdin_connection(connection, &session).await.with_context(taken("stdin"))?;
-    let mut heartbeat = create_kernel_heartbeat_connection(connection).await.with_context(taken("heartbeat"))?;
+    let failed = |what: &str, port: u16, error: RuntimeError| {
+        let ip = &connection.ip;
+        anyhow!("cannot open the kernel's {what} socket at {ip}:{port}: {error}; if the port is taken, start it again")
+    };
+    let iopub = create_kernel_iopub_xpub_connection(connection, &session).await;
+    let iopub = iopub.map_err(|error| failed("iopub", connection.iopub_port, error))?;
+    let shell = create_kernel_shell_connection(connection, &session).await;
+    let shell = shell.map_err(|error| failed("shell", connection.shell_port, error))?;
+    let control = create_kernel_control_connection(connection, &session).await;
+    let control = control.map_err(|error| failed("control", connection.control_port, error))?;
+    let stdin = create_kernel_stdin_connection(connection, &session).await;
+    let _stdin = stdin.map_err(|error| failed("stdin", connection.stdin_port, error))?;
+    let heartbeat = create_kernel_heartbeat_connection(connection).await;
+    let heartbeat = heartbeat.map_err(|error| failed("heartbeat", connection.hb_port, error))?;
 
     let (publish, published) = unbounded_channel();
     tokio::spawn(publish_all(iopub, published));
-    tokio::spawn(async move { while heartbeat.single_heartbeat().await.is_ok() {} });
+    tokio::spawn(beat(heartbeat));
 
     let (shell_send, shell_read) = shell.split();
     let (control_send, control_read) = control.split();
@@ -84,8 +93,8 @@ async fn talk(connection: &ConnectionInfo, folder: environment::SessionFolder) -
 
     let worker = Worker::start(folder, publish.clone(), shell_reply.clone());
     let (ended, mut ends) = unbounded_channel();
-    if std::env::var_os("JPY_PARENT_PID").is_some() {
-        tokio::spawn(end_with_parent(ended.clone()));
+    if let Some(client) = std::env::var_os(parent::PID_ENV) {
+        tokio::spawn(parent::end_with(client, ended.clone()));
     }
     let shell_side =
         Side { publish: publish.clone(), reply: shell_reply, worker: worker.clone(), ended: ended.clone() };
@@ -99,13 +108,14 @@ async fn talk(connection: &ConnectionInfo, folder: environment::SessionFolder) -
     Ok(())
 }
 
-/// A client that set the variable for its own kernel and was killed will never ask for shutdown.
-async fn end_with_parent(ended: UnboundedSender<()>) {
-    let parent = std::os::unix::process::parent_id();
-    while std::os::unix::process::parent_id() == parent {
-        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+/// Answers heartbeats. One that fails is the fault of the peer it came from (it went away, or speaks something else).
+async fn beat(mut heartbeat: KernelHeartbeatConnection) {
+    loop {
+        if let Err(error) = heartbeat.single_heartbeat().await {
+            eprintln!("claimlab: refused a heartbeat: {error}");
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
     }
-    let _ = ended.send(());
 }
 
 /// What one of the two request channels answers with.
@@ -122,7 +132,7 @@ async fn listen(mut requests: RouterRecvConnection, side: Side) {
         match requests.read().await {
             Ok(request) => requests::answer(request, &side),
             // A wrong signature or a malformed message gets no answer; the socket goes on.
-            Err(jupyter_zmq_client::RuntimeError::ZmqError(_)) => return,
+            Err(RuntimeError::ZmqError(_)) => return,
             Err(error) => eprintln!("claimlab: refused a message: {error}"),
         }
     }

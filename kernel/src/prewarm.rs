@@ -53,7 +53,10 @@ pub fn ensure(progress: &dyn Fn(&str)) -> Result<()> {
     let messages = messages.join().map_err(|_| anyhow::anyhow!("reading cargo's messages failed"))??;
     if !status.success() {
         let tail = last.iter().rev().take(40).rev().cloned().collect::<Vec<_>>().join("\n");
-        bail!("building the library for notebook cells failed ({status}):\n{tail}");
+        bail!(
+            "building the library for notebook cells failed ({status}):\n{tail}\nWhen `claimlab prewarm` succeeds in a \
+             terminal, restart the kernel."
+        );
     }
     let dylib = find_dylib(&messages).context("cargo did not say where the library for cells lies")?;
     let deps = dylib.parent().map(|folder| folder.join("deps")).unwrap_or_default();

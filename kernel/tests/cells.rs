@@ -7,6 +7,8 @@ mod full;
 mod headless;
 #[path = "cells/jupyter.rs"]
 mod jupyter;
+#[path = "cells/notebooks.rs"]
+mod notebooks;
 #[path = "cells/wire.rs"]
 mod wire;
 

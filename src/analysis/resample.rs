@@ -8,6 +8,8 @@ use rayon::prelude::*;
 
 use super::Bootstrap;
 use super::bootstrap::Interval;
+use crate::error::Result;
+use crate::signal::{self, Progress};
 
 /// The values of one cell: (value or missing, cluster), one entry a row of the table.
 #[derive(Debug, Clone, Default)]
@@ -32,14 +34,19 @@ struct Block {
 ///
 /// The mean is over the values that exist, in every resample too (a ratio of sums); a resample in which a cell has no
 /// value is left out of that cell's interval, which does not exist when these are more than a tenth.
-pub(super) fn intervals(cells: &[Cell], settings: &Bootstrap) -> Vec<Option<Interval>> {
+///
+/// # Errors
+/// Only when it is interrupted.
+pub(super) fn intervals(cells: &[Cell], settings: &Bootstrap) -> Result<Vec<Option<Interval>>> {
     let mut found = vec![None; cells.len()];
-    for block in blocks(cells) {
-        for (place, interval) in block.intervals(settings) {
+    let blocks = blocks(cells);
+    let progress = Progress::new("Bootstrapping intervals", blocks.len() * settings.resamples);
+    for block in blocks {
+        for (place, interval) in block.intervals(settings, &progress)? {
             found[place] = interval;
         }
     }
-    found
+    Ok(found)
 }
 
 fn blocks(cells: &[Cell]) -> Vec<Block> {
@@ -90,10 +97,10 @@ impl Block {
         Self { clusters: height, cells: members, sums, counts, patterns: patterns.len(), pattern_of }
     }
 
-    fn intervals(&self, settings: &Bootstrap) -> Vec<(usize, Option<Interval>)> {
+    fn intervals(&self, settings: &Bootstrap, progress: &Progress) -> Result<Vec<(usize, Option<Interval>)>> {
         let everything: Vec<usize> = (0..self.clusters).collect();
         let estimates = self.means(&everything);
-        let resampled = self.resampled(settings);
+        let resampled = self.resampled(settings, progress)?;
         let leave_one_out: Vec<Vec<f64>> = if settings.bca && !resampled.is_empty() {
             let without = |left: usize| -> Vec<usize> { (0..self.clusters).filter(|one| *one != left).collect() };
             (0..self.clusters).into_par_iter().map(|left| self.means(&without(left))).collect()
@@ -121,18 +128,21 @@ impl Block {
             };
             (self.cells[column], Some(interval))
         };
-        (0..self.cells.len()).into_par_iter().map(one).collect()
+        Ok((0..self.cells.len()).into_par_iter().map(one).collect())
     }
 
     /// One row of means a resample; none where there can be no interval.
-    fn resampled(&self, settings: &Bootstrap) -> Vec<Vec<f64>> {
+    fn resampled(&self, settings: &Bootstrap, progress: &Progress) -> Result<Vec<Vec<f64>>> {
         if self.clusters < 2 || !(settings.level > 0.0 && settings.level < 1.0) {
-            return Vec::new();
+            progress.advance(settings.resamples);
+            return Ok(Vec::new());
         }
-        (0..settings.resamples)
-            .into_par_iter()
-            .map(|stream| self.means(&settings.draw(stream, self.clusters)))
-            .collect()
+        let one = |stream: usize| -> Result<Vec<f64>> {
+            signal::check("nothing of the intervals is kept")?;
+            progress.advance(1);
+            Ok(self.means(&settings.draw(stream, self.clusters)))
+        };
+        (0..settings.resamples).into_par_iter().map(one).collect()
     }
 
     /// The mean of every cell over these clusters; NaN without values.
@@ -164,7 +174,7 @@ mod tests {
         let values: Vec<(f64, usize)> = (0..60).map(|i| ((i * 37 % 101) as f64 / 101.0, i / 2)).collect();
         let cells = [cell(values.iter().map(|(value, cluster)| (Some(*value), *cluster)))];
         for settings in [Bootstrap::new().resamples(300), Bootstrap::new().resamples(300).bca()] {
-            let (table, single) = (intervals(&cells, &settings)[0].unwrap(), settings.mean(&values).unwrap());
+            let (table, single) = (intervals(&cells, &settings).unwrap()[0].unwrap(), settings.mean(&values).unwrap());
             assert_eq!((table.n, table.clusters), (single.n, single.clusters));
             for (a, b) in [(table.mean, single.mean), (table.low.unwrap(), single.low.unwrap())] {
                 assert!((a - b).abs() < 1e-12, "{table:?} {single:?}");
@@ -175,7 +185,7 @@ mod tests {
     #[test]
     fn missing_values_leave_the_mean_and_shrink_n() {
         let rows = |missing: usize| (0..40).map(move |i| ((i >= missing).then_some((i % 4) as f64), i));
-        let found = intervals(&[cell(rows(0)), cell(rows(20)), cell(rows(40))], &Bootstrap::new());
+        let found = intervals(&[cell(rows(0)), cell(rows(20)), cell(rows(40))], &Bootstrap::new()).unwrap();
         assert_eq!((found[0].unwrap().n, found[1].unwrap().n), (40, 20));
         assert_eq!(found[1].unwrap().mean, 1.5);
         assert!(found[1].unwrap().low.unwrap() < found[0].unwrap().low.unwrap());
@@ -186,8 +196,8 @@ mod tests {
     fn a_value_that_is_not_finite_has_no_mean_and_spoils_no_neighbour() {
         let good = cell((0..10).map(|i| (Some(i as f64), i)));
         let bad = cell((0..10).map(|i| (Some(if i == 3 { f64::NAN } else { 1.0 }), i)));
-        let found = intervals(&[good.clone(), bad], &Bootstrap::new());
-        assert_eq!(found[0], intervals(&[good], &Bootstrap::new())[0]);
+        let found = intervals(&[good.clone(), bad], &Bootstrap::new()).unwrap();
+        assert_eq!(found[0], intervals(&[good], &Bootstrap::new()).unwrap()[0]);
         assert_eq!(found[1], None);
     }
 }

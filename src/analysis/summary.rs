@@ -19,7 +19,7 @@ impl Scores {
     /// else the question; see [`cluster_bootstrap`](super::cluster_bootstrap). A row is marked `few` below [`FEW`].
     ///
     /// # Errors
-    /// When a column does not exist or does not hold text.
+    /// When a column does not exist or does not hold text, and when it is interrupted.
     pub fn by(&self, slices: &[&str]) -> Result<Summary> {
         summarize(self, slices)
     }
@@ -95,7 +95,7 @@ pub(super) fn clusters(scores: &Scores) -> Result<Vec<usize>> {
 
 fn build(slices: &[&str], cells: &[(Vec<Option<&str>>, Counted)], settings: &Bootstrap) -> Result<Summary> {
     let contents: Vec<Cell> = cells.iter().map(|(_, counted)| counted.cell.clone()).collect();
-    let found = intervals(&contents, settings);
+    let found = intervals(&contents, settings)?;
     let mut table = FrameBuilder::new();
     for (place, name) in slices.iter().chain(&["metric"]).enumerate() {
         let column: Vec<Option<&str>> = cells.iter().map(|(key, _)| key[place]).collect();

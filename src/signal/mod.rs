@@ -4,8 +4,10 @@
 //! degrade to text, and in a program that watches nothing they cost nothing.
 
 mod progress;
+mod shown;
 
 pub use progress::Progress;
+pub use shown::Shown;
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};

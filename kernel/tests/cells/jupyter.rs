@@ -6,7 +6,7 @@ use std::process::Command;
 use super::{able, one_at_a_time, part, skip};
 
 /// A Python that has these modules.
-fn python(test: &str, modules: &[&str]) -> Option<PathBuf> {
+pub fn python(test: &str, modules: &[&str]) -> Option<PathBuf> {
     let program = std::env::var_os("CLAIMLAB_PYTHON").map_or_else(|| PathBuf::from("python3"), PathBuf::from);
     let imports = format!("import {}", modules.join(", "));
     let found = Command::new(&program).args(["-c", &imports]).output().is_ok_and(|output| output.status.success());
@@ -17,28 +17,45 @@ fn python(test: &str, modules: &[&str]) -> Option<PathBuf> {
     found.then_some(program)
 }
 
-fn run(program: &Path, script: &str, arguments: &[&Path], folder: &Path) -> String {
-    let output = Command::new(program)
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jupyter").join(script))
+/// A script of `tests/jupyter`, called with the kernel's program and a folder to work in.
+pub fn script(python: &Path, name: &str, folder: &Path) -> Command {
+    let mut command = Command::new(python);
+    command
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jupyter").join(name))
         .arg(env!("CARGO_BIN_EXE_claimlab"))
         .arg(folder)
-        .args(arguments)
-        .env("CLAIMLAB_HOME", folder.join("lab"))
-        .output()
-        .unwrap();
+        .env("CLAIMLAB_HOME", folder.join("lab"));
+    command
+}
+
+/// Runs a script over a kernel of its own; what it prints is the test's output.
+fn keeps(test: &str, name: &str) {
+    let _one = one_at_a_time();
+    let (true, Some(python)) = (able(test), python(test, &["jupyter_client", "zmq"])) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    succeeds(&mut script(&python, name, folder.path()));
+}
+
+fn succeeds(command: &mut Command) {
+    let output = command.output().unwrap();
     let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{told}");
     println!("{told}");
-    told
 }
 
 #[test]
 fn the_kernel_keeps_its_promises_over_the_wire() {
-    let _one = one_at_a_time();
-    let test = "the_kernel_keeps_its_promises_over_the_wire";
-    let (true, Some(python)) = (able(test), python(test, &["jupyter_client", "zmq"])) else { return };
-    let folder = tempfile::tempdir().unwrap();
-    run(&python, "protocol.py", &[], folder.path());
+    keeps("the_kernel_keeps_its_promises_over_the_wire", "protocol.py");
+}
+
+#[test]
+fn what_cells_do_to_their_process_harms_no_session() {
+    keeps("what_cells_do_to_their_process_harms_no_session", "sessions.py");
+}
+
+#[test]
+fn a_start_or_an_end_that_goes_wrong_says_why_and_leaves_nothing() {
+    keeps("a_start_or_an_end_that_goes_wrong_says_why_and_leaves_nothing", "starts.py");
 }
 
 #[test]
@@ -66,5 +83,5 @@ fn jupyterlab_runs_a_notebook_in_a_browser() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("jupyterlab");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
-    run(&python, "lab.py", &[browser], &folder);
+    succeeds(script(&python, "lab.py", &folder).arg(browser));
 }

@@ -1,7 +1,6 @@
 """One kernel under jupyter_client: start it, run cells, see every message."""
 
 import os
-import threading
 import time
 
 from jupyter_client.kernelspec import KernelSpec
@@ -46,7 +45,11 @@ class Kernel:
         self.client.start_channels()
 
     def __enter__(self):
-        self.client.wait_for_ready(timeout=600)
+        try:
+            self.client.wait_for_ready(timeout=600)
+        except BaseException:
+            self.__exit__()
+            raise
         self.ready = time.monotonic() - self.began
         return self
 
@@ -94,10 +97,64 @@ class Kernel:
         assert ran.status == "ok", f"{code!r}: {ran.reply}"
         return ran
 
-    def interrupt_after(self, seconds):
-        timer = threading.Timer(seconds, self.manager.interrupt_kernel)
-        timer.start()
-        return timer
+    def failed(self, code, ename, **options):
+        """Runs a cell that must fail, and in this way."""
+        ran = self.run(code, **options)
+        assert (ran.status, ran.reply.get("ename")) == ("error", ename), f"{code!r}: {ran.reply} {ran.outputs}"
+        return ran
+
+    def interrupt_at(self, kind, words=""):
+        """For `watch`: interrupts once, when the first output of a kind with these words comes."""
+        waiting = [True]
+
+        def watch(found, content):
+            if waiting and found == kind and words in str(content):
+                waiting.clear()
+                self.manager.interrupt_kernel()
+
+        return watch
+
+
+class Gate:
+    """What a cell waits for until the test lets it go on, so that nothing depends on how fast the machine is."""
+
+    def __init__(self, folder, name):
+        self.file = os.path.join(folder, name)
+        if os.path.exists(self.file):
+            os.remove(self.file)
+        self.wait = (
+            f"while !std::path::Path::new({self.file!r}).exists() {{ ".replace("'", '"')
+            + "std::thread::sleep(std::time::Duration::from_millis(20)); }"
+        )
+
+    def open(self):
+        with open(self.file, "w"):
+            pass
+
+
+def until(seconds, what, check):
+    """Waits for something that must happen at all; the limit only ends a test that would hang."""
+    deadline = time.monotonic() + seconds
+    while not check():
+        assert time.monotonic() < deadline, f"{what} did not happen within {seconds} s"
+        time.sleep(0.05)
+
+
+def alive(pid):
+    """Whether a process runs; one that has ended and was not waited for does not."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def name_of(pid):
+    try:
+        with open(f"/proc/{pid}/comm") as comm:
+            return comm.read().strip()
+    except OSError:
+        return ""
 
 
 def children(pid):
