@@ -33,6 +33,8 @@ CELLS = [
     'let table_{place} = evaluation.scores().only("metric", "f1")?;',
     "evaluation.scores().frame().head(Some(5))",
 ]
+# Mapped areas that Linux allows a process unless it is told otherwise (vm.max_map_count).
+AREAS = 65_530
 WRONG = ["kept.no_such_thing({number});", 'panic!("cell {number}")', 'std::fs::read("/no/such/file/{number}")?;']
 
 
@@ -97,14 +99,16 @@ def statement(rows):
     warm, last = rows[1], rows[-1]
     memory = lambda row: row[1] + row[2]
     kernel, child = slope(rows, 1) * 1024, slope(rows, 2) * 1024
+    areas = max((last[5] - warm[5]) / (last[0] - warm[0]), 1e-9)
     files = "did not grow" if last[3] <= warm[3] else f"grew by {last[3] - warm[3]}"
     return [
         f"From cell {warm[0]} to cell {last[0]} resident memory went from {memory(warm):.0f} to {memory(last):.0f} MiB. Over the second half",
         f"the kernel (with its rust-analyzer) grew by {kernel:.0f} KiB a cell and the process that runs cells by {child:.0f} KiB a cell:",
         f"at that rate {max(kernel + child, 0) / 1.024:.0f} MiB for every further thousand cells, figures included.",
         f"Open files {files} (from {warm[3]} to {last[3]}), threads went from {warm[4]} to {last[4]}.",
-        f"Every cell's library stays loaded: {(last[5] - warm[5]) / (last[0] - warm[0]):.1f} mapped areas a cell, and "
-        f"{(last[7] - warm[7]) * 1024 / (last[0] - warm[0]):.0f} KiB a cell in the session's folder, which goes with the session.",
+        f"Every cell's library stays loaded: {areas:.1f} mapped areas a cell, so the usual limit of {AREAS:,} is reached after some "
+        f"{AREAS / areas:,.0f} cells,",
+        f"and {(last[7] - warm[7]) * 1024 / (last[0] - warm[0]):.0f} KiB a cell in the session's folder, which goes with the session.",
     ]
 
 

@@ -43,7 +43,7 @@ def count(pids, what):
 
 
 def maps(pids):
-    """Mapped areas. The operating system allows 65,530 a process, unless it was told otherwise."""
+    """Mapped areas of memory."""
     total = 0
     for pid in pids:
         try:

@@ -30,7 +30,9 @@ def odd_output(kernel):
     ran = kernel.ok('let line = "x".repeat(1023); for _ in 0..50_000 { println!("{line}"); }')
     assert 8_000_000 < len(ran.text()) < 9_000_000 and "more was printed" in ran.text()
     ran = kernel.ok('print!("{}", "é".repeat(25_000_000));')
-    assert 4_000_000 < len(ran.text()) < 4_500_000 and set(ran.text()[:4_000_000]) == {"é"} and "more was printed" in ran.text()
+    shown, _, rest = ran.text().partition("\n")
+    assert 4_000_000 < len(shown) < 4_500_000 and set(shown) == {"é"}, (len(shown), set(shown))
+    assert "more was printed" in rest, rest
     ran = kernel.ok('eprint!("{}", "e\\n".repeat(5_000_000));')
     assert "more was printed" in ran.text("stderr") and len(ran.text("stderr")) < 9_000_000
     ran = kernel.ok('println!("EVCXR_BEGIN_CONTENT text/html\\n<b>never ended"); println!("EVCXR_END_CONTENT");\n2 + 2')
@@ -55,7 +57,7 @@ def crashes(kernel):
     ran = kernel.failed("unsafe extern \"C\" { fn close(fd: i32) -> i32; }\nunsafe { close(1) };", "Killed")
     assert "closed its standard output" in ran.text("stderr"), ran.outputs
     assert kernel.ok("1 + 1").result() == "2", "a closed output ends its process and no more"
-    kernel.ok("unsafe extern \"C\" { fn close(fd: i32) -> i32; }\nunsafe { close(2) }; unsafe { close(0) };")
+    kernel.ok("unsafe extern \"C\" { fn close(fd: i32) -> i32; }\nunsafe { close(2) };")
     assert kernel.ok("1 + 2").result() == "3", "and a closed standard error not even that"
     ran = kernel.ok(
         "let threads: Vec<_> = (0..1000).map(|n| std::thread::spawn(move || n)).collect();\n"
