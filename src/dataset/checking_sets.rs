@@ -126,7 +126,9 @@ fn pairs(path: &Path, menu: &[(&str, &'static str)]) -> Result<LabelledClaims> {
                 .help("each line needs as many fields as the header, parted by tabs")
         })?;
     let column = |name: &str| -> Result<Vec<String>> {
-        let values = texts(&frame, name).map_err(|error| error.context(path.display().to_string()))?;
+        let values = texts(&frame, name).map_err(|error| {
+            error.context(path.display().to_string()).help("give the file as its authors publish it")
+        })?;
         Ok(values.into_iter().map(Option::unwrap_or_default).collect())
     };
     let mut rows = Rows::new(path, "fr");
