@@ -67,7 +67,7 @@ pub fn wice(path: impl AsRef<Path>) -> Result<LabelledClaims> {
     let mut rows = Rows::new(path, "en");
     for (place, line) in read(path)?.lines().enumerate() {
         let record: Value = serde_json::from_str(line)
-            .map_err(|error| json::refused(&format!("{}, line {}", path.display(), place + 1), line, &error))?;
+            .map_err(|error| json::refused_line(&path.display().to_string(), place + 1, line, &error))?;
         let text = |value: &Value, field: &str| {
             value[field].as_str().map(str::to_owned).ok_or_else(|| rows.lacks(place, field))
         };
