@@ -67,7 +67,7 @@ pub fn wice(path: impl AsRef<Path>) -> Result<LabelledClaims> {
     let mut rows = Rows::new(path, "en");
     for (place, line) in read(path)?.lines().enumerate() {
         let record: Value = serde_json::from_str(line)
-            .map_err(|error| json::refused(&format!("{}, line {}", path.display(), place + 1), line, &error))?;
+            .map_err(|error| json::refused_line(&path.display().to_string(), place + 1, line, &error))?;
         let text = |value: &Value, field: &str| {
             value[field].as_str().map(str::to_owned).ok_or_else(|| rows.lacks(place, field))
         };
@@ -126,7 +126,9 @@ fn pairs(path: &Path, menu: &[(&str, &'static str)]) -> Result<LabelledClaims> {
                 .help("each line needs as many fields as the header, parted by tabs")
         })?;
     let column = |name: &str| -> Result<Vec<String>> {
-        let values = texts(&frame, name).map_err(|error| error.context(path.display().to_string()))?;
+        let values = texts(&frame, name).map_err(|error| {
+            error.context(path.display().to_string()).help("give the file as its authors publish it")
+        })?;
         Ok(values.into_iter().map(Option::unwrap_or_default).collect())
     };
     let mut rows = Rows::new(path, "fr");

@@ -95,7 +95,7 @@ impl Corpus {
     /// Parses any HTML: each block of text is a part `p_1`, `p_2`, …, headings are divisions.
     ///
     /// # Errors
-    /// When nothing but markup is there.
+    /// When nothing but markup is there, or a short page says by its title or first line that something failed.
     pub fn from_plain_html(source: &str, language: &str, html: &str) -> Result<Self> {
         Self::of(source, language, Format::Html, html, Vec::new())
     }

@@ -36,12 +36,23 @@ pub(super) fn read(name: &str, text: &str) -> Result<Read> {
 }
 
 /// The error about a text that is no JSON.
-pub(super) fn refused(name: &str, text: &str, error: &serde_json::Error) -> Error {
+fn refused(name: &str, text: &str, error: &serde_json::Error) -> Error {
     if text.trim_start().starts_with('<') {
         return Error::input(format!("{name}: expected JSON, found a page of HTML or XML"))
             .help("fetch the file itself, not the page that shows it or says that it is not there");
     }
     Error::input(format!("{name}: not JSON: {error}")).help("the file may be cut short; get it again")
+}
+
+/// The same about one line (from 1) of a file with an object a line.
+pub(super) fn refused_line(name: &str, number: usize, line: &str, error: &serde_json::Error) -> Error {
+    let name = format!("{name}, line {number}");
+    if line.trim_start().starts_with('<') {
+        return refused(&name, line, error);
+    }
+    // The parser was given the line alone.
+    let told = error.to_string().replace(" at line 1 column ", " at column ");
+    Error::input(format!("{name}: not JSON: {told}")).help("the file may be cut short; get it again")
 }
 
 /// What a JSON value is, in words.
@@ -212,5 +223,16 @@ mod tests {
     fn a_page_in_the_place_of_json_is_called_a_page() {
         let error = read("rows.json", "\n<!doctype html><title>404</title>").unwrap_err().to_string();
         assert!(error.contains("rows.json: expected JSON, found a page") && error.contains("help:"), "{error}");
+        let (line, page) = ("{\"a\": ", "<html>");
+        let told = |line| {
+            let error = serde_json::from_str::<Value>(line).unwrap_err();
+            refused_line("rows.jsonl", 7, line, &error).to_string()
+        };
+        assert!(
+            told(line).starts_with("rows.jsonl, line 7: not JSON: EOF while parsing a value at column 6"),
+            "{}",
+            told(line)
+        );
+        assert!(told(page).starts_with("rows.jsonl, line 7: expected JSON, found a page"), "{}", told(page));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use polars::prelude::{CsvReadOptions, DataFrame, ParquetReader, ParquetWriter, SerReader};
@@ -14,10 +15,13 @@ use crate::error::{Error, Result};
 /// When the file is absent, unreadable or not Parquet.
 pub fn read_parquet(path: &Path) -> Result<DataFrame> {
     let file = File::open(path).map_err(|error| Error::file(path, &error))?;
-    ParquetReader::new(file).finish().map_err(|error| {
-        Error::input(format!("{} is not a Parquet file that can be read: {error}", path.display()))
+    let refused = |reason: &str| {
+        Error::input(format!("{} is not a Parquet file that can be read: {reason}", path.display()))
             .help("remove the file; what it held is computed again")
-    })
+    };
+    // polars panics over some files in which single bits were turned.
+    let read = catch_unwind(AssertUnwindSafe(|| ParquetReader::new(file).finish()));
+    read.map_err(|_| refused("the parser broke down on it"))?.map_err(|error| refused(&error.to_string()))
 }
 
 /// Writes a Parquet file so that it stands complete or not at all: temporary name, fsync, rename.

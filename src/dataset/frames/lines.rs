@@ -34,8 +34,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<DataFrame> {
     for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         signal::check("the file stays where it is")?;
         let (clean, _) = json::without_nan(line);
-        let value = serde_json::from_str(&clean)
-            .map_err(|error| json::refused(&format!("{name}, line {}", place + 1), line, &error))?;
+        let value = serde_json::from_str(&clean).map_err(|error| json::refused_line(name, place + 1, line, &error))?;
         rows.push(value);
         progress.advance(1);
     }

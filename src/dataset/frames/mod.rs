@@ -32,7 +32,7 @@ pub fn read_frame(path: impl AsRef<Path>) -> Result<DataFrame> {
     match kind.as_str() {
         "parquet" => {
             bytes::expect_parquet(path)?;
-            guarded(&name, || read_parquet(path)).map_err(|error| error.help("write the file again, or get it again"))
+            read_parquet(path).map_err(|error| error.help("write the file again, or get it again"))
         }
         "csv" => separated(b','),
         "tsv" | "tab" => separated(b'\t'),
@@ -50,7 +50,7 @@ pub fn read_frame(path: impl AsRef<Path>) -> Result<DataFrame> {
 fn guarded<T>(name: &str, parse: impl FnOnce() -> Result<T>) -> Result<T> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(parse)).unwrap_or_else(|_| {
         Err(Error::new(ErrorKind::Internal, format!("{name}: the parser broke down on this file"))
-            .help("write the table in another format, as in .csv instead of .parquet"))
+            .help("write the table in another format, as in .parquet instead of .csv"))
     })
 }
 

@@ -77,6 +77,28 @@ fn what_comes_late_in_a_long_file_is_not_lost() {
 }
 
 #[test]
+fn single_bits_turned_in_a_parquet_file_cost_an_error_at_most() {
+    // Found by fuzzing: polars panics over some of these.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    let frame = FrameBuilder::new().text("id", &["a", "b"]).integer("n", &[1, 2]).boolean("t", &[Some(true), None]);
+    crate::table::write_parquet(&frame.build().unwrap(), &path).unwrap();
+    let sound = std::fs::read(&path).unwrap();
+    let mut refused = 0;
+    for bit in (0..sound.len() * 8).step_by(37) {
+        let mut bytes = sound.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(&path, bytes).unwrap();
+        if let Err(error) = read_frame(&path) {
+            let told = error.to_string();
+            assert!(told.contains("x.parquet") && told.contains("help:"), "{told}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 20, "{refused}");
+}
+
+#[test]
 fn nan_among_numbers_of_a_csv_is_a_missing_number_and_elsewhere_a_word() {
     let frame = read("x.csv", b"n,x,name,only\n1,1.5,Nan,NaN\nnan,NaN,Jo,NaN\n3,2,Al,NaN\n").unwrap();
     assert_eq!(crate::table::integers(&frame, "n").unwrap(), [Some(1), None, Some(3)]);
