@@ -116,7 +116,9 @@ fn gelu_row_plain(values: &mut [f32]) {
 pub(super) fn exp(x: f32) -> f32 {
     let x = if x > -87.0 { x } else { -87.0 };
     let x = if x < 88.0 { x } else { 88.0 };
-    let n = (x * std::f32::consts::LOG2_E + 12_582_912.0) - 12_582_912.0;
+    // 1.5 · 2²³ rounds what is added to it to a whole number, which then stands in the last bits.
+    let shifted = x * std::f32::consts::LOG2_E + 12_582_912.0;
+    let n = shifted - 12_582_912.0;
     let r = x - n * 0.693_359_4 + n * 2.121_944_4e-4;
     let p = 1.987_569_2e-4 * r + 1.398_199_9e-3;
     let p = p * r + 8.333_452e-3;
@@ -124,7 +126,8 @@ pub(super) fn exp(x: f32) -> f32 {
     let p = p * r + 1.666_666_5e-1;
     let p = p * r + 0.5;
     let y = p * r * r + r + 1.0;
-    f32::from_bits((((n as i32) + 127) << 23) as u32) * y
+    // Taken from there it needs no conversion, which would be made one by one.
+    f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23)) * y
 }
 
 /// The error function to 1.5e-7 (Abramowitz and Stegun 1964, 7.1.26).

@@ -97,6 +97,13 @@ impl Out {
     }
 
     /// # Safety
+    /// `place` lies inside the vector.
+    pub(super) unsafe fn at(self, place: usize) -> *mut f32 {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.add(place) }
+    }
+
+    /// # Safety
     /// The range lies inside the vector, and nobody else touches it.
     pub(super) unsafe fn part<'a>(self, from: usize, length: usize) -> &'a mut [f32] {
         // SAFETY: the caller's promise.

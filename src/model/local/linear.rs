@@ -6,7 +6,7 @@ use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
 use candle_core::{DType, Device, Module, Result, Tensor};
 
 use super::failed;
-use super::{blocks, dense, unpack};
+use super::{blocks, dense, many};
 
 /// Rows of input from which on it pays to unpack quantized weights and multiply densely.
 const UNPACK: usize = 24;
@@ -50,10 +50,13 @@ impl Linear {
         let rows = x.dim(0)?;
         let product = match &self.weight {
             Weight::Dense(weight) if dense::is_quick(x, weight) => dense::product(x, weight)?,
+            Weight::Dense(weight) if many::is_quick(x) && weight.is_contiguous() => many::dense(x, weight)?,
             Weight::Dense(weight) => x.matmul(&weight.t()?)?,
             Weight::Quantized(weight) if matches!(x.device(), Device::Cpu) => {
-                if rows >= UNPACK {
-                    unpack::product(x, weight)?
+                if rows >= UNPACK && many::is_quick(x) {
+                    many::quantized(x, weight)?
+                } else if rows >= UNPACK {
+                    x.matmul(&weight.dequantize(x.device())?.t()?)?
                 } else if blocks::is_quick(weight) {
                     blocks::product(x, weight)?
                 } else {

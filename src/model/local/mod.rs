@@ -37,6 +37,8 @@ mod linear;
 #[cfg(feature = "local")]
 mod load;
 #[cfg(feature = "local")]
+mod many;
+#[cfg(feature = "local")]
 mod names;
 #[cfg(feature = "local")]
 mod nli;

@@ -82,19 +82,23 @@ pub(super) fn multiply(a: Rows<'_>, b: Rows<'_>, c: &mut [f32], inner: usize, co
     if !reaches(a, rows, inner) || !reaches(b, inner, columns) {
         return false;
     }
-    #[cfg(target_arch = "x86_64")]
     // SAFETY: the instructions are there, and all rows lie inside their slices.
-    unsafe {
-        multiply_wide(a, b, c, (rows, inner, columns));
-    }
+    unsafe { multiply_into(a, b, (c.as_mut_ptr(), columns), (rows, inner, columns)) };
     true
 }
 
+/// The same into rows that are `c`'s step apart, of which other threads may write other columns.
+///
 /// # Safety
-/// `a` reaches to `rows` rows of `inner` numbers, `b` to `inner` rows of `columns`, and `c` to `rows` of `columns`.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn multiply_wide(a: Rows<'_>, b: Rows<'_>, c: &mut [f32], (rows, inner, columns): (usize, usize, usize)) {
+/// [`is_quick`]; `a` reaches to `rows` rows of `inner` numbers, `b` to `inner` rows of `columns`, `c` to `rows` rows of
+/// `columns`, which nobody else touches; `columns` is a multiple of [`COLUMNS`].
+pub(super) unsafe fn multiply_into(
+    a: Rows<'_>,
+    b: Rows<'_>,
+    c: (*mut f32, usize),
+    (rows, inner, columns): (usize, usize, usize),
+) {
+    #[cfg(target_arch = "x86_64")]
     for column in (0..columns).step_by(COLUMNS) {
         let mut row = 0;
         while row < rows {
@@ -102,7 +106,7 @@ unsafe fn multiply_wide(a: Rows<'_>, b: Rows<'_>, c: &mut [f32], (rows, inner, c
             unsafe {
                 let left = (a.numbers.as_ptr().add(row * a.step), a.step);
                 let right = (b.numbers.as_ptr().add(column), b.step);
-                let out = (c.as_mut_ptr().add(row * columns + column), columns);
+                let out = (c.0.add(row * c.1 + column), c.1);
                 if row + BAND <= rows {
                     tile::<BAND>(left, right, out, inner);
                     row += BAND;
@@ -113,6 +117,8 @@ unsafe fn multiply_wide(a: Rows<'_>, b: Rows<'_>, c: &mut [f32], (rows, inner, c
             }
         }
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (a, b, c, rows, inner, columns);
 }
 
 fn plain(a: &[f32], b: &[f32]) -> f32 {
@@ -122,7 +128,7 @@ fn plain(a: &[f32], b: &[f32]) -> f32 {
 /// Some rows and 16 columns of a product, all sums in registers.
 ///
 /// # Safety
-/// As `multiply_wide`, for `N` rows and 16 columns from these places on.
+/// As [`multiply_into`], for `N` rows and 16 columns from these places on.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn tile<const N: usize>(
