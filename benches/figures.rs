@@ -1,6 +1,6 @@
 //! How long a figure takes, from its table to the SVG, beside matplotlib on the same table.
 //!
-//! `cargo test --bench figures -- --nocapture` prints milliseconds for every kind of figure, and the ratio to matplotlib
+//! `cargo bench --profile dev --bench figures` prints milliseconds for every kind of figure, and the ratio to matplotlib
 //! where `python3` (or what `CLAIMLAB_PYTHON` names) has it: a forest plot of 12 slices as SVG, text as outlines in
 //! both. Each time is the median of the runs after one that is not counted.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
@@ -47,8 +47,7 @@ fn summary(systems: usize, slices: usize) -> Summary {
     Summary::new(frame.unwrap()).unwrap()
 }
 
-#[test]
-fn a_figure_takes_milliseconds() {
+fn main() {
     let systems = summary(8, 1);
     let slices = summary(1, 12).only("metric", "f1").unwrap();
     let grid = summary(8, 12).only("metric", "f1").unwrap();

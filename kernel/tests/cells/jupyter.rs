@@ -67,7 +67,7 @@ fn a_real_model_is_interrupted_without_being_lost() {
     };
     let (true, Some(python)) = (able(test), python(test, &["jupyter_client", "zmq"])) else { return };
     let folder = tempfile::tempdir().unwrap();
-    run(&python, "models.py", &[&model], folder.path());
+    succeeds(script(&python, "models.py", folder.path()).arg(&model));
 }
 
 #[test]
