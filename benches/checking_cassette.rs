@@ -12,7 +12,8 @@ fn main() -> claimlab::Result<()> {
         println!("SmolLM2 is not there; run tests/fetch-parts");
         return Ok(());
     };
-    let folder = std::env::temp_dir().join(format!("claimlab-checking-{}", std::process::id()));
+    // The same at every run, so that one that was stopped goes on.
+    let folder = std::env::temp_dir().join("claimlab-checking-cassette");
     let lab = Lab::at(&folder)?;
     // One reply at a time, so that none depends on its neighbours.
     let model = Local::at(&file).slots(1).language_model(small_model::NAME)?.journaled(&lab)?;
