@@ -68,7 +68,7 @@ pub unsafe fn prepare() -> Result<SessionFolder> {
     Ok(folder)
 }
 
-/// Puts into a session's folder what evcxr will want there: the folders for programs and for configuration are returned.
+/// Puts into a session's folder what evcxr will want there; returns the folders for programs and for configuration.
 fn furnish(folder: &SessionFolder, root: &Path) -> Result<(PathBuf, PathBuf)> {
     let program = std::env::current_exe().context("cannot find the running program's own path")?;
     let (tools, config) = (folder.path.join("bin"), folder.path.join("config"));
