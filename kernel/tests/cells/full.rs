@@ -126,9 +126,8 @@ fn the_papers_systems_run_in_the_same_notebooks() {
     let lab = folder.path().join("lab");
     std::fs::create_dir_all(&lab).unwrap();
     let names = ["e5-mistral", "llama-3.1-8b", "mixtral-8x7b", "gpt-4o", "gpt-5", "gpt-4-0613"];
-    let shelf: serde_json::Map<String, Value> =
-        names.iter().map(|name| ((*name).to_owned(), json!({"endpoint": address}))).collect();
-    std::fs::write(lab.join("models.json"), Value::Object(shelf).to_string()).unwrap();
+    let shelf: String = names.iter().map(|name| format!("[models.{name:?}]\nendpoint = {address:?}\n")).collect();
+    std::fs::write(lab.join("lab.toml"), shelf).unwrap();
     let run = |name: &str| {
         let out = folder.path().join(name);
         let run = claimlab(&["run", "--output"])
@@ -171,5 +170,5 @@ fn a_shelf_without_the_papers_models_is_named_at_once() {
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&run.stderr);
-    assert!(!run.status.success() && told.contains("gpt-4-0613") && told.contains("models.json"), "{told}");
+    assert!(!run.status.success() && told.contains("gpt-4-0613") && told.contains("lab.toml"), "{told}");
 }
