@@ -183,7 +183,7 @@ fn fuzz(place: u64, target: &'static Target, cases: u32) -> Tally {
     for case in 0..cases {
         let mut random = ChaCha8Rng::seed_from_u64((place << 32) | u64::from(case));
         let bytes = match &parquet {
-            Some(sound) => mutate::damaged(sound, &mut random),
+            Some(sound) => mutate::cut(sound, &mut random),
             None => mutate::mutated(&seeds.pick(target, &mut random), target.form, &mut random),
         };
         std::fs::write(&path, &bytes).unwrap();
