@@ -119,7 +119,7 @@ impl Chunking {
     /// When the tokenizer's file cannot be read.
     pub fn cut(&self, acts: &[Corpus]) -> Result<Chunks> {
         let counter = Counter::new(self.tokenizer.as_deref())?;
-        let progress = signal::Progress::new("cutting acts", acts.len());
+        let progress = signal::Progress::new("Cutting acts", acts.len());
         let mut rows = Rows::default();
         for act in acts {
             signal::check("nothing is lost: acts are cut again in a moment")?;

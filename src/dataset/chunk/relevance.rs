@@ -37,7 +37,7 @@ impl Relevance {
         let ids = texts(questions.frame(), "question_id")?;
         let column = |name: &str| texts(questions.frame(), name).unwrap_or_else(|_| vec![None; ids.len()]);
         let (units, sources) = (column("context_unit"), column("source"));
-        let progress = signal::Progress::new("finding passages in the acts", ids.len());
+        let progress = signal::Progress::new("Finding passages in the acts", ids.len());
         let mut seen: HashMap<(Option<String>, String), Option<Found>> = HashMap::new();
         let mut rows = Rows::default();
         for ((id, unit), source) in ids.into_iter().zip(units).zip(sources) {

@@ -16,9 +16,11 @@ const NOTE: f64 = 9.0 * POINT;
 /// What a name may take beside its point.
 const NAME: f64 = 2600.0;
 
-/// The axes to the right: column, title.
-const AXES: [(&str, &str); 2] =
-    [("mean_cost_usd", "mean cost of an attempt (US$)"), ("mean_latency_ms", "mean latency of an attempt (ms)")];
+/// The axes to the right: column, title, and what lacks it.
+const AXES: [(&str, &str, &str); 2] = [
+    ("mean_cost_usd", "mean cost of an attempt (US$)", "cost"),
+    ("mean_latency_ms", "mean latency of an attempt (ms)", "latency"),
+];
 
 struct System {
     name: String,
@@ -40,7 +42,7 @@ pub(in crate::figure) fn draw(leaderboard: &DataFrame) -> Drawn {
     for axis in &panels {
         let missing = systems.iter().filter(|one| one.spent[*axis].is_none()).count() + unscored;
         if missing > 0 {
-            notes.push(format!("Without score or {}: {missing} left out.", AXES[*axis].0));
+            notes.push(format!("Without a score or a {}: {missing} left out.", AXES[*axis].2));
         }
     }
     let panel = HEIGHT + BELOW + BETWEEN;
