@@ -137,10 +137,11 @@ fn bytes(bytes: &mut Vec<u8>, random: &mut ChaCha8Rng) {
     }
 }
 
-/// A binary file cut short. Bits are not turned here: polars 0.55.2 may take one for a length, ask for 2^61 bytes and end the
+/// A binary file, now and then whole, else cut short. Bits are not turned here: polars 0.55.2 may take one for a length, ask for 2^61 bytes and end the
 /// process, which no caller can prevent (a campaign found that; `bad_files` turns single bits that it survives).
 pub fn cut(sound: &[u8], random: &mut ChaCha8Rng) -> Vec<u8> {
-    sound[..random.random_range(0..sound.len())].to_vec()
+    let length = if random.random_ratio(1, 4) { sound.len() } else { random.random_range(0..sound.len()) };
+    sound[..length].to_vec()
 }
 
 /// Changes one node of a JSON text; what is no JSON stays.
