@@ -29,8 +29,18 @@ impl SessionFolder {
 
 impl Drop for SessionFolder {
     fn drop(&mut self) {
-        // What cannot be removed now is removed by the next session that finds its owner gone.
-        let _ = std::fs::remove_dir_all(&self.path);
+        remove(&self.path);
+    }
+}
+
+/// Removes a session's folder. A child that is about to end may still write into it, so it is tried for two seconds; what
+/// stays is removed by the next session that finds its owner gone.
+pub fn remove(folder: &Path) {
+    for _ in 0..40 {
+        if std::fs::remove_dir_all(folder).is_ok() || !folder.exists() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
     }
 }
 

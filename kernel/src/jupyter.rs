@@ -35,7 +35,7 @@ pub fn serve(connection_file: &Path) -> Result<()> {
     let path = folder.path().to_owned();
     let served = runtime.block_on(talk(&connection, folder));
     // The session's thread may be in the middle of a cell; its folder goes with the process.
-    let _ = std::fs::remove_dir_all(path);
+    environment::remove(&path);
     match served {
         Ok(()) => std::process::exit(0),
         Err(error) => Err(error),
