@@ -144,7 +144,7 @@ impl Session {
             None => self.library.check().and_then(|()| self.compile_and_run(code, report)),
         };
         let asked = self.interrupt.end();
-        if asked {
+        if asked && !self.interrupt.is_closed() {
             // A child that does not answer was killed; the next one starts without old interrupts.
             let _ = self.questions.rearm();
         }
@@ -173,6 +173,9 @@ impl Session {
 
     /// A new child knows nothing of the kernel's socket and of interrupts.
     fn shake_hands(&mut self, error: &mut CellError) {
+        if self.interrupt.is_closed() {
+            return;
+        }
         if let Err(again) = self.evaluate(HANDSHAKE, &mut |_| {}) {
             error.traceback.push(format!("The new process could not be prepared: {}", again.evalue));
         }

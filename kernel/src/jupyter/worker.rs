@@ -106,7 +106,7 @@ impl Worker {
     /// Ends the child and what compiles for it.
     pub fn end(&self) {
         if let Some(handle) = held(&self.shared.interrupt).clone() {
-            handle.kill();
+            handle.close();
         }
         crate::process::kill_compilers();
     }

@@ -10,6 +10,8 @@ const IDLE: u8 = 0;
 const RUNNING: u8 = 1;
 const ASKED: u8 = 2;
 const KILLED: u8 = 3;
+/// For good: the kernel ends.
+const CLOSED: u8 = 4;
 
 /// The handle that the sockets' tasks hold.
 #[derive(Debug, Clone)]
@@ -27,12 +29,18 @@ impl Interrupt {
 
     pub(super) fn begin(&self) {
         self.cell.fetch_add(1, Ordering::SeqCst);
-        self.state.store(RUNNING, Ordering::SeqCst);
+        self.set(RUNNING);
+    }
+
+    /// Changes the state unless the session was closed; returns what it was.
+    fn set(&self, state: u8) -> u8 {
+        let change = |now| (now != CLOSED).then_some(state);
+        self.state.fetch_update(Ordering::SeqCst, Ordering::SeqCst, change).unwrap_or_else(|now| now)
     }
 
     /// True if the cell that ends was interrupted.
     pub(super) fn end(&self) -> bool {
-        self.state.swap(IDLE, Ordering::SeqCst) >= ASKED
+        self.set(IDLE) >= ASKED
     }
 
     /// The first call stops a build or asks the running cell to stop, and variables are kept; the second one ends the
@@ -40,7 +48,7 @@ impl Interrupt {
     pub fn ask(&self) {
         match self.state.load(Ordering::SeqCst) {
             RUNNING => {
-                self.state.store(ASKED, Ordering::SeqCst);
+                self.set(ASKED);
                 if !process::kill_compilers() {
                     process::signal(self.child_id(), libc::SIGINT);
                 }
@@ -52,9 +60,19 @@ impl Interrupt {
 
     /// Ends the child and what compiles for it.
     pub fn kill(&self) {
-        self.state.store(KILLED, Ordering::SeqCst);
+        self.set(KILLED);
         process::kill_compilers();
         process::signal(self.child_id(), libc::SIGKILL);
+    }
+
+    /// The same for good: the session's thread, which sees its child end, prepares no other.
+    pub fn close(&self) {
+        self.state.store(CLOSED, Ordering::SeqCst);
+        self.kill();
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.state.load(Ordering::SeqCst) == CLOSED
     }
 
     /// Which cell runs, if one was asked to stop and goes on.
