@@ -100,6 +100,60 @@ impl Sight {
     }
 }
 
+/// Queries, keys and values on the processor, read where they lie.
+pub(super) struct Inputs<'a> {
+    /// (queries, heads, width), without gaps.
+    pub(super) q: &'a [f32],
+    k: (&'a [f32], &'a Layout),
+    v: (&'a [f32], &'a Layout),
+    pub(super) queries: usize,
+    pub(super) heads: usize,
+    pub(super) width: usize,
+    /// Heads of keys and values.
+    pub(super) shared: usize,
+    /// Heads of queries that share one of them; at least one.
+    pub(super) group: usize,
+    pub(super) keys: usize,
+}
+
+impl<'a> Inputs<'a> {
+    /// Keys and values are (shared, keys, width), each key a row of its own.
+    pub(super) fn read(
+        (q, q_layout): (&'a CpuStorage, &'a Layout),
+        (k, k_layout): (&'a CpuStorage, &'a Layout),
+        (v, v_layout): (&'a CpuStorage, &'a Layout),
+    ) -> Result<Self> {
+        let (CpuStorage::F32(q), CpuStorage::F32(k), CpuStorage::F32(v)) = (q, k, v) else {
+            bail!("attention of something else than f32")
+        };
+        let (queries, heads, width) = q_layout.shape().dims3()?;
+        let (shared, keys, _) = k_layout.shape().dims3()?;
+        let has_rows = |layout: &Layout| layout.stride()[1] == width && layout.stride()[2] == 1;
+        let is_grouped = shared > 0 && heads >= shared;
+        if !has_rows(k_layout) || !has_rows(v_layout) || v_layout.dims() != k_layout.dims() || !is_grouped {
+            bail!("attention over keys that are not rows")
+        }
+        let q = &q[q_layout.start_offset()..][..queries * heads * width];
+        let group = heads / shared;
+        Ok(Self { q, k: (k, k_layout), v: (v, v_layout), queries, heads, width, shared, group, keys })
+    }
+
+    /// Rows of the keys of a shared head, from the first to before the last.
+    pub(super) fn k(&self, head: usize, first: usize, last: usize) -> &'a [f32] {
+        self.rows(self.k, head, first, last)
+    }
+
+    /// The same of the values.
+    pub(super) fn v(&self, head: usize, first: usize, last: usize) -> &'a [f32] {
+        self.rows(self.v, head, first, last)
+    }
+
+    fn rows(&self, (numbers, layout): (&'a [f32], &Layout), head: usize, first: usize, last: usize) -> &'a [f32] {
+        let head = layout.start_offset() + head * layout.stride()[0];
+        &numbers[head + first * self.width..head + last * self.width]
+    }
+}
+
 /// Attention of one query over the keys in sight, head by head: what writing a reply does for each token. Keys and values
 /// are read where they lie.
 struct OneQuery {
@@ -123,28 +177,15 @@ impl CustomOp3 for OneQuery {
         v: &CpuStorage,
         v_layout: &Layout,
     ) -> Result<(CpuStorage, Shape)> {
-        let (CpuStorage::F32(q), CpuStorage::F32(k), CpuStorage::F32(v)) = (q, k, v) else {
-            bail!("attention of something else than f32")
-        };
-        let (_, heads, width) = q_layout.shape().dims3()?;
-        let (shared, keys, _) = k_layout.shape().dims3()?;
-        let has_rows = |layout: &Layout| layout.stride()[1] == width && layout.stride()[2] == 1;
-        if !has_rows(k_layout) || !has_rows(v_layout) || v_layout.dims() != k_layout.dims() {
-            bail!("attention over keys that are not rows")
-        }
+        let inputs = Inputs::read((q, q_layout), (k, k_layout), (v, v_layout))?;
+        let Inputs { q, heads, width, group, .. } = inputs;
         let (first, last) = self.sight.range(0);
-        let (first, last) = (first.min(keys), last.min(keys));
-        let group = heads / shared.max(1);
-        let q = &q[q_layout.start_offset()..][..heads * width];
-        let rows = |values: &'_ [f32], layout: &Layout, head: usize| {
-            let head = layout.start_offset() + head / group.max(1) * layout.stride()[0];
-            head + first * width..(head + last * width).min(values.len())
-        };
+        let (first, last) = (first.min(inputs.keys), last.min(inputs.keys));
         let mut out = vec![0.0_f32; heads * width];
         let target = Out::of(&mut out);
         let each = |head: usize| {
             let mut scores = vec![0.0_f32; last - first];
-            let (k, v) = (&k[rows(k, k_layout, head)], &v[rows(v, v_layout, head)]);
+            let (k, v) = (inputs.k(head / group, first, last), inputs.v(head / group, first, last));
             // SAFETY: each head's part of the output is written once.
             let out = unsafe { target.part(head * width, width) };
             each_dot(&q[head * width..(head + 1) * width], k, &mut scores);

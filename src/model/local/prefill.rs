@@ -4,9 +4,9 @@
 //! what is computed stays in the cache of its core.
 
 use candle_core::utils::barrier_pool;
-use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor, bail};
+use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
 
-use super::attention::{Sight, softmax};
+use super::attention::{Inputs, Sight, softmax};
 use super::blocks::Out;
 use super::vector::{BAND, COLUMNS, Rows, is_quick, multiply};
 
@@ -43,22 +43,9 @@ impl CustomOp3 for ManyQueries {
         v: &CpuStorage,
         v_layout: &Layout,
     ) -> Result<(CpuStorage, Shape)> {
-        let (CpuStorage::F32(q), CpuStorage::F32(k), CpuStorage::F32(v)) = (q, k, v) else {
-            bail!("attention of something else than f32")
-        };
-        let (queries, heads, width) = q_layout.shape().dims3()?;
-        let (shared, keys, _) = k_layout.shape().dims3()?;
-        let has_rows = |layout: &Layout| layout.stride()[1] == width && layout.stride()[2] == 1;
-        if !has_rows(k_layout) || !has_rows(v_layout) || v_layout.dims() != k_layout.dims() || shared == 0 {
-            bail!("attention over keys that are not rows")
-        }
-        let q = &q[q_layout.start_offset()..][..queries * heads * width];
-        let of = |values: &'_ [f32], layout: &Layout, head: usize| {
-            let from = layout.start_offset() + head * layout.stride()[0];
-            from..(from + keys * width).min(values.len())
-        };
-        let turned = Turned::of(shared, keys, width, |head| &k[of(k, k_layout, head)]);
-        let group = heads / shared;
+        let inputs = Inputs::read((q, q_layout), (k, k_layout), (v, v_layout))?;
+        let Inputs { q, queries, heads, width, shared, group, keys, .. } = inputs;
+        let turned = Turned::of(shared, keys, width, |head| inputs.k(head, 0, keys));
         let rows = queries * group;
         let blocks = rows.div_ceil(ROWS);
         let mut out = vec![0.0_f32; queries * heads * width];
@@ -88,7 +75,7 @@ impl CustomOp3 for ManyQueries {
                     after.fill(0.0);
                     softmax(inside);
                 }
-                let values = Rows { numbers: &v[of(v, v_layout, head)][first * width..], step: width };
+                let values = Rows { numbers: inputs.v(head, first, keys), step: width };
                 is_done &= multiply(Rows { numbers: &scores, step: columns }, values, &mut answer, seen, width);
                 if !is_done {
                     answer.fill(f32::NAN);
