@@ -29,8 +29,10 @@ pub const FEW: i64 = crate::analysis::FEW as i64;
 #[cfg(feature = "figures")]
 const DPI: f64 = 600.0;
 
-/// How much larger than on paper a notebook shows a figure.
+/// How much larger than on paper a notebook shows a figure, and how wide at most in millimetres, so that a figure over two
+/// columns fits beside a notebook's prompts.
 const ON_SCREEN: f64 = 1.8;
+const SCREEN: f64 = 235.0;
 
 /// A figure, drawn for one column of a paper.
 ///
@@ -127,19 +129,28 @@ impl Figure {
 
     /// Shows the figure.
     pub fn evcxr_display(&self) {
-        signal::display(None, Some(&larger(&self.svg, ON_SCREEN)), &self.alt);
+        signal::display(None, Some(&larger(&self.svg)), &self.alt);
     }
 }
 
-/// The same SVG with its size in millimetres multiplied.
-fn larger(svg: &str, factor: f64) -> String {
-    let mut text = svg.to_owned();
-    for name in ["width", "height"] {
+/// The same SVG in the size for a screen.
+fn larger(svg: &str) -> String {
+    let place = |name: &str| {
         let start = format!(" {name}=\"");
-        let Some(from) = text.find(&start).map(|at| at + start.len()) else { continue };
-        let Some(to) = text[from..].find("mm\"").map(|at| from + at) else { continue };
-        let Ok(size) = text[from..to].parse::<f64>() else { continue };
-        text.replace_range(from..to, &format!("{:.1}", size * factor));
+        let from = svg.find(&start)? + start.len();
+        let to = from + svg[from..].find("mm\"")?;
+        Some((from..to, svg[from..to].parse::<f64>().ok()?))
+    };
+    let (Some((width_at, width)), Some((height_at, height))) = (place("width"), place("height")) else {
+        return svg.to_owned();
+    };
+    let factor = ON_SCREEN.min(SCREEN / width);
+    let mut sizes = [(width_at, width), (height_at, height)];
+    // From the back, so that the first place stays where it is.
+    sizes.sort_by_key(|(at, _)| std::cmp::Reverse(at.start));
+    let mut text = svg.to_owned();
+    for (at, size) in sizes {
+        text.replace_range(at, &format!("{:.1}", size * factor));
     }
     text
 }
@@ -149,7 +160,10 @@ mod tests {
     #[test]
     fn a_screen_shows_the_same_picture_larger() {
         let svg = "<svg width=\"85mm\" height=\"40.5mm\" viewBox=\"0 0 8500 4050\"><g stroke-width=\"3\"/></svg>";
-        let shown = super::larger(svg, 2.0);
-        assert_eq!(shown, svg.replace("85mm", "170.0mm").replace("40.5mm", "81.0mm"));
+        let shown = super::larger(svg);
+        assert_eq!(shown, svg.replace("85mm", "153.0mm").replace("40.5mm", "72.9mm"));
+        // Over two columns it would not fit.
+        let wide = super::larger(&svg.replace("85mm", "175mm"));
+        assert!(wide.contains("width=\"235.0mm\" height=\"54.4mm\""), "{wide}");
     }
 }

@@ -26,7 +26,6 @@ macro_rules! show_debug {
 }
 
 show_debug!(
-    (),
     bool,
     char,
     str,
@@ -49,6 +48,11 @@ show_debug!(
     std::path::PathBuf,
     std::time::Duration
 );
+
+/// A cell that ends in a loop or a call without a result has nothing to show.
+impl Show for () {
+    fn evcxr_display(&self) {}
+}
 
 /// The same for what holds values, as long as each of them has a debug form.
 macro_rules! show_debug_of {
