@@ -19,7 +19,7 @@ const NAME: f64 = 2600.0;
 /// The axes to the right: column, title, and what lacks it.
 const AXES: [(&str, &str, &str); 2] = [
     ("mean_cost_usd", "mean cost of an attempt (US$)", "cost"),
-    ("mean_latency_ms", "mean latency of an attempt (ms)", "latency"),
+    ("mean_latency_ms", "mean latency of an attempt (s)", "latency"),
 ];
 
 struct System {
@@ -205,13 +205,14 @@ fn read(frame: &DataFrame) -> Result<(Vec<System>, usize)> {
             continue;
         };
         if !(0.0..=1.0).contains(&score) {
-            return Err(Error::input(format!("column \"task_pass_k\", row {}: {score} is no share", row + 1)));
+            return Err(Error::input(format!("column \"task_pass_k\", row {}: {score} is no share", row + 1))
+                .help("Task Pass^k lies between 0 and 1; divide percentages by 100"));
         }
         systems.push(System {
             name: names[row].clone().unwrap_or_else(|| "(none)".to_owned()),
             score,
             interval: lows[row].zip(highs[row]),
-            spent: [spent[0][row], spent[1][row]],
+            spent: [spent[0][row], spent[1][row].map(|milliseconds| milliseconds / 1000.0)],
             front: fronts.get(row).unwrap_or(false),
         });
     }

@@ -3,8 +3,9 @@
 //! Sixteen passages make a block, and every frequent term knows the greatest share it has in each block, in one byte
 //! (Block-Max Pruning: Mallia, Suel and Tonellotto 2024, "Faster learned sparse retrieval with block-max pruning"). The
 //! bounds of a question's terms are added up for all blocks at once; blocks of the highest bounds are scored first, and of
-//! the others only those that can still hold one of the best `k`. Passages are scored in full, in the question's own
-//! order of terms, so that the result is the one of scoring every passage.
+//! the others only those that can still hold one of the best `k`. Within a block the terms that can add most come first,
+//! and the block is left as soon as the others cannot lift a passage among the best. Every passage that is offered was
+//! scored in full, always in the same order of terms, so that the result is the one of scoring every passage.
 
 use std::ops::Range;
 
@@ -17,85 +18,133 @@ const BLOCK: usize = 16;
 const RARE: usize = 4;
 /// Steps of a share in one byte.
 const LEVELS: f32 = 255.0;
-/// How finely the first blocks are chosen.
-const BINS: usize = 256;
+/// Blocks of a stretch. Where a frequent term's postings in a block begin is kept from the stretch's beginning on, in 16
+/// bits, which hold the passages of so many blocks.
+const STRETCH: usize = 2048;
 
 /// Postings of all terms, one term after the other, each in the order of the passages.
 #[derive(Debug, Default)]
 pub(super) struct Impacts {
-    passages: Vec<u32>,
-    /// What the term adds to the score of the passage at the same place, for one occurrence in a question.
-    shares: Vec<f32>,
+    postings: Vec<Posting>,
     /// Where each term begins; one more entry than terms.
     begins: Vec<usize>,
     /// Of each term, its greatest share.
     greatest: Vec<f32>,
-    /// Of each frequent term, its greatest share in every block as a part of its greatest, rounded up, and where that
-    /// begins in `levels`.
+    /// Of each term that is frequent, its place among those.
+    frequent: Vec<Option<usize>>,
+    blocks: Blocks,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Posting {
+    passage: u32,
+    /// What the term adds to the passage's score, for one occurrence in a question.
+    share: f32,
+}
+
+/// What is known of each frequent term in each block: one row a term.
+#[derive(Debug, Default)]
+struct Blocks {
+    count: usize,
+    /// The term's greatest share in the block as a part of its greatest, rounded up.
     levels: Vec<u8>,
-    levels_of: Vec<Option<usize>>,
-    n_blocks: usize,
+    /// How many of the term's postings in the stretch come before the block.
+    offsets: Vec<u16>,
+    /// How many of the term's postings come before the stretch.
+    stretches: Vec<u32>,
+}
+
+impl Blocks {
+    fn new(passages: usize) -> Self {
+        Self { count: passages.div_ceil(BLOCK), ..Self::default() }
+    }
+
+    /// Adds a frequent term's postings and returns its row.
+    fn push(&mut self, postings: &[Posting], greatest: f32) -> usize {
+        let row = self.levels.len() / self.count;
+        let scale = LEVELS / greatest;
+        let mut at = 0;
+        let mut stretch = 0;
+        for block in 0..self.count {
+            if block % STRETCH == 0 {
+                self.stretches.push(at as u32);
+                stretch = at;
+            }
+            self.offsets.push((at - stretch) as u16);
+            let mut level = 0;
+            while let Some(posting) = postings.get(at).filter(|one| one.passage as usize / BLOCK == block) {
+                level = level.max((posting.share * scale).ceil() as u8);
+                at += 1;
+            }
+            self.levels.push(level);
+        }
+        row
+    }
+
+    fn levels(&self, row: usize) -> &[u8] {
+        &self.levels[row * self.count..(row + 1) * self.count]
+    }
+
+    fn level(&self, row: usize, block: usize) -> f64 {
+        f64::from(self.levels[row * self.count + block])
+    }
+
+    /// How many of the term's postings come before a block.
+    fn offset(&self, row: usize, block: usize) -> usize {
+        let stretch = self.stretches[row * self.count.div_ceil(STRETCH) + block / STRETCH];
+        stretch as usize + usize::from(self.offsets[row * self.count + block])
+    }
 }
 
 /// One term of a question while it is answered.
-struct Cursor {
+struct Cursor<'a> {
     weight: f64,
-    postings: Range<usize>,
-    /// Postings before this one lie before the current block.
+    postings: &'a [Posting],
+    /// Postings before this one lie before the current block; of a rare term.
     at: usize,
+    /// The term's row, if it is frequent, and what one of its levels is worth.
+    row: Option<usize>,
+    step: f64,
 }
 
 impl Impacts {
     /// Empty, for this many passages.
     pub(super) fn new(passages: usize) -> Self {
-        Self { begins: vec![0], n_blocks: passages.div_ceil(BLOCK), ..Self::default() }
+        Self { begins: vec![0], blocks: Blocks::new(passages), ..Self::default() }
     }
 
     /// Adds the next term's postings, in the order of the passages.
     pub(super) fn push(&mut self, postings: impl Iterator<Item = (u32, f32)>) {
-        let begin = self.passages.len();
-        for (passage, share) in postings {
-            self.passages.push(passage);
-            self.shares.push(share);
-        }
-        let (passages, shares) = (&self.passages[begin..], &self.shares[begin..]);
-        let greatest = shares.iter().copied().fold(0.0, f32::max);
+        let begin = self.postings.len();
+        self.postings.extend(postings.map(|(passage, share)| Posting { passage, share }));
+        let added = &self.postings[begin..];
+        let greatest = added.iter().map(|posting| posting.share).fold(0.0, f32::max);
+        let is_frequent = added.len() * RARE >= self.blocks.count && greatest > 0.0;
+        self.frequent.push(is_frequent.then(|| self.blocks.push(added, greatest)));
         self.greatest.push(greatest);
-        if passages.len() * RARE >= self.n_blocks && greatest > 0.0 {
-            let first = self.levels.len();
-            self.levels_of.push(Some(first));
-            self.levels.resize(first + self.n_blocks, 0);
-            let levels = &mut self.levels[first..];
-            let scale = LEVELS / greatest;
-            for (passage, share) in passages.iter().zip(shares) {
-                let level = &mut levels[*passage as usize / BLOCK];
-                *level = (*level).max((share * scale).ceil() as u8);
-            }
-        } else {
-            self.levels_of.push(None);
-        }
-        self.begins.push(self.passages.len());
+        self.begins.push(self.postings.len());
     }
 
     /// Gives back what growing took in excess.
     pub(super) fn finish(mut self) -> Self {
-        self.passages.shrink_to_fit();
-        self.shares.shrink_to_fit();
-        self.levels.shrink_to_fit();
+        self.postings.shrink_to_fit();
+        self.blocks.levels.shrink_to_fit();
+        self.blocks.offsets.shrink_to_fit();
         self
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        let numbers = self.passages.len() + self.shares.len() + self.greatest.len();
-        (numbers * 4 + self.levels.len() + self.begins.len() * 8 + self.levels_of.len() * 16) as u64
+        let of_terms = self.begins.len() * 8 + self.greatest.len() * 4 + self.frequent.len() * 16;
+        let of_blocks = self.blocks.levels.len() * 3 + self.blocks.stretches.len() * 4;
+        (self.postings.len() * 8 + of_terms + of_blocks) as u64
     }
 
     /// In how many passages a term occurs.
     pub(super) fn document_frequency(&self, term: usize) -> u64 {
-        self.postings(term).len() as u64
+        self.range(term).len() as u64
     }
 
-    fn postings(&self, term: usize) -> Range<usize> {
+    fn range(&self, term: usize) -> Range<usize> {
         match (self.begins.get(term), self.begins.get(term + 1)) {
             (Some(begin), Some(end)) => *begin..*end,
             _ => 0..0,
@@ -105,77 +154,95 @@ impl Impacts {
     /// The best `k` of the passages that `keep` allows, for terms and how often the question has each.
     pub(super) fn search(&self, question: &[(usize, usize)], k: usize, keep: Option<&[bool]>) -> Vec<Hit> {
         let mut best = TopK::new(k);
-        let bounds = self.bounds(question);
-        let highest = bounds.iter().copied().fold(0.0, f32::max);
-        if k == 0 || highest <= 0.0 {
+        if k == 0 {
             return best.into_hits();
         }
-        let bin = |bound: f32| ((bound / highest * BINS as f32) as usize).min(BINS - 1);
-        let edge = edge(bounds.iter().filter(|bound| **bound > 0.0).map(|bound| bin(*bound)), k);
         let mut cursors = self.cursors(question);
-        for (block, bound) in bounds.iter().enumerate() {
-            if *bound > 0.0 && bin(*bound) >= edge {
-                self.score(block, &mut cursors, keep, &mut best);
-            }
-        }
+        let bounds = self.bounds(&cursors);
         // Rounding moves a sum by at most half a unit in the last place an addition.
         let slack = 1.0 + f32::EPSILON * (question.len() + 8) as f32;
-        let mut cursors = self.cursors(question);
+        let first = highest(&bounds, k.saturating_mul(2));
+        for block in &first {
+            self.score(*block, slack, &mut cursors, keep, &mut best);
+        }
+        cursors.iter_mut().for_each(|cursor| cursor.at = 0);
+        let mut done = first.into_iter().peekable();
         for (block, bound) in bounds.iter().enumerate() {
-            if *bound > 0.0 && bin(*bound) < edge && bound * slack >= best.threshold() {
-                self.score(block, &mut cursors, keep, &mut best);
+            let is_done = done.next_if_eq(&block).is_some();
+            if !is_done && *bound > 0.0 && bound * slack >= best.threshold() {
+                self.score(block, slack, &mut cursors, keep, &mut best);
             }
         }
         best.into_hits()
     }
 
+    /// Rare terms first, then those that can add most.
+    fn cursors(&self, question: &[(usize, usize)]) -> Vec<Cursor<'_>> {
+        let cursor = |(term, count): &(usize, usize)| {
+            let weight = *count as f64;
+            let greatest = self.greatest.get(*term).copied().map_or(0.0, f64::from);
+            let row = self.frequent.get(*term).copied().flatten();
+            Cursor {
+                weight,
+                postings: &self.postings[self.range(*term)],
+                at: 0,
+                row,
+                step: weight * greatest / f64::from(LEVELS),
+            }
+        };
+        let mut cursors: Vec<Cursor<'_>> = question.iter().map(cursor).collect();
+        cursors.sort_by(|a, b| a.row.is_some().cmp(&b.row.is_some()).then(b.step.total_cmp(&a.step)));
+        cursors
+    }
+
     /// What no passage of a block can exceed, rounding apart.
-    fn bounds(&self, question: &[(usize, usize)]) -> Vec<f32> {
-        let mut bounds = vec![0.0_f32; self.n_blocks];
-        for (term, count) in question {
-            let weight = *count as f32;
-            if let Some(Some(first)) = self.levels_of.get(*term) {
-                let factor = weight * self.greatest[*term] / LEVELS;
-                for (bound, level) in bounds.iter_mut().zip(&self.levels[*first..first + self.n_blocks]) {
-                    *bound += factor * f32::from(*level);
+    fn bounds(&self, cursors: &[Cursor<'_>]) -> Vec<f32> {
+        let mut bounds = vec![0.0_f32; self.blocks.count];
+        for cursor in cursors {
+            if let Some(row) = cursor.row {
+                let step = cursor.step as f32;
+                for (bound, level) in bounds.iter_mut().zip(self.blocks.levels(row)) {
+                    *bound += step * f32::from(*level);
                 }
                 continue;
             }
-            let postings = self.postings(*term);
-            let mut within = self.passages[postings.clone()].iter().zip(&self.shares[postings]).peekable();
-            while let Some((passage, share)) = within.next() {
-                let block = *passage as usize / BLOCK;
-                let mut greatest = *share;
-                while let Some((_, share)) = within.next_if(|(next, _)| **next as usize / BLOCK == block) {
-                    greatest = greatest.max(*share);
-                }
-                if let Some(bound) = bounds.get_mut(block) {
-                    *bound += weight * greatest;
+            for postings in cursor.postings.chunk_by(|a, b| a.passage as usize / BLOCK == b.passage as usize / BLOCK) {
+                let greatest = postings.iter().map(|posting| posting.share).fold(0.0, f32::max);
+                if let Some(bound) = postings.first().and_then(|one| bounds.get_mut(one.passage as usize / BLOCK)) {
+                    *bound += cursor.weight as f32 * greatest;
                 }
             }
         }
         bounds
     }
 
-    fn cursors(&self, question: &[(usize, usize)]) -> Vec<Cursor> {
-        let cursor = |(term, count): &(usize, usize)| {
-            let postings = self.postings(*term);
-            Cursor { weight: *count as f64, at: postings.start, postings }
-        };
-        question.iter().map(cursor).collect()
-    }
-
-    /// Scores a block's passages. Blocks come in their order.
-    fn score(&self, block: usize, cursors: &mut [Cursor], keep: Option<&[bool]>, best: &mut TopK) {
+    /// Offers a block's passages that can be among the best. Blocks come in their order.
+    fn score(&self, block: usize, slack: f32, cursors: &mut [Cursor<'_>], keep: Option<&[bool]>, best: &mut TopK) {
         let first = (block * BLOCK) as u32;
+        let threshold = f64::from(best.threshold());
+        // What the frequent terms that are still to come can add.
+        let mut rest: f64 =
+            cursors.iter().filter_map(|cursor| Some(cursor.step * self.blocks.level(cursor.row?, block))).sum();
         let mut sums = [0.0_f64; BLOCK];
+        let mut greatest = 0.0_f64;
         for cursor in cursors {
-            cursor.at += gallop(&self.passages[cursor.at..cursor.postings.end], first);
-            let rest = cursor.at..cursor.postings.end;
-            for (passage, share) in self.passages[rest.clone()].iter().zip(&self.shares[rest]) {
-                // Passages before the block were passed over.
-                let Some(sum) = sums.get_mut((passage - first) as usize) else { break };
-                *sum += cursor.weight * f64::from(*share);
+            let at = match cursor.row {
+                Some(row) => {
+                    if (greatest + rest) * f64::from(slack) < threshold {
+                        return;
+                    }
+                    rest -= cursor.step * self.blocks.level(row, block);
+                    self.blocks.offset(row, block)
+                }
+                None => {
+                    cursor.at += gallop(cursor.postings.get(cursor.at..).unwrap_or_default(), first);
+                    cursor.at
+                }
+            };
+            for posting in cursor.postings.get(at..).unwrap_or_default() {
+                let Some(sum) = sums.get_mut((posting.passage - first) as usize) else { break };
+                *sum += cursor.weight * f64::from(posting.share);
+                greatest = greatest.max(*sum);
             }
         }
         for (place, sum) in sums.into_iter().enumerate().filter(|(_, sum)| *sum > 0.0) {
@@ -187,30 +254,27 @@ impl Impacts {
     }
 }
 
-/// The lowest bin that the first round takes, so that it has twice as many blocks as hits are wanted.
-fn edge(bins: impl Iterator<Item = usize>, k: usize) -> usize {
-    let mut counts = [0_usize; BINS];
-    for bin in bins {
-        counts[bin] += 1;
-    }
-    let mut taken = 0;
-    for (bin, count) in counts.iter().enumerate().rev() {
-        taken += count;
-        if taken >= k.saturating_mul(2) {
-            return bin;
+/// The blocks of the `n` highest bounds above 0, in their order.
+fn highest(bounds: &[f32], n: usize) -> Vec<usize> {
+    let mut best = TopK::new(n);
+    for (block, bound) in bounds.iter().enumerate() {
+        if *bound > 0.0 && *bound > best.threshold() {
+            best.offer(Hit { passage: block, score: *bound });
         }
     }
-    0
+    let mut blocks: Vec<usize> = best.into_hits().into_iter().map(|hit| hit.passage).collect();
+    blocks.sort_unstable();
+    blocks
 }
 
-/// How many of the sorted passages lie before `end`.
-fn gallop(sorted: &[u32], end: u32) -> usize {
+/// How many of the sorted postings lie before a passage.
+fn gallop(sorted: &[Posting], passage: u32) -> usize {
     let mut step = 1;
-    while step < sorted.len() && sorted[step] < end {
+    while sorted.get(step).is_some_and(|posting| posting.passage < passage) {
         step *= 2;
     }
     let (from, to) = (step / 2, (step + 1).min(sorted.len()));
-    from + sorted[from..to].partition_point(|passage| *passage < end)
+    from + sorted[from..to].partition_point(|posting| posting.passage < passage)
 }
 
 #[cfg(test)]
@@ -267,10 +331,10 @@ mod tests {
 
     #[test]
     fn galloping_ends_where_a_plain_search_does() {
-        let sorted: Vec<u32> = (0..100).map(|at| at * 3).collect();
+        let sorted: Vec<Posting> = (0..100).map(|at| Posting { passage: at * 3, share: 1.0 }).collect();
         for end in 0..310 {
             for from in [0, 1, 17, 99, 100] {
-                let plain = sorted[from..].partition_point(|passage| *passage < end);
+                let plain = sorted[from..].partition_point(|posting| posting.passage < end);
                 assert_eq!(gallop(&sorted[from..], end), plain, "{end} from {from}");
             }
         }
