@@ -2,10 +2,9 @@
 //! `<heading>`. What stands in `<meta>` or in elements of Legilux's own name space describes the act and is not its text.
 
 use html5ever::LocalName;
-use html5ever::tokenizer::Tag;
 
 use super::builder::Builder;
-use super::markup::{self, Reader, attribute};
+use super::markup::{self, Reader, Tag};
 use super::{Kind, Parsed, lines};
 use crate::error::{Error, Result};
 
@@ -114,7 +113,7 @@ impl Reader for Act {
         let in_quotation = self.builder.innermost(|kind| kind == Kind::Quotation).is_some();
         let part = match kind(name) {
             Some(kind) if self.hidden == 0 && !in_quotation => {
-                let own = attribute(tag, "eid").or_else(|| attribute(tag, "id"));
+                let own = tag.attribute("eid").or_else(|| tag.attribute("id"));
                 Some(self.open_part(kind, own, name))
             }
             _ => None,
@@ -228,14 +227,14 @@ impl Act {
         let wanted = [("frbrthis", "value", "eli"), ("frbrdate", "date", "date")];
         for (element, field, key) in wanted {
             if name == element
-                && let Some(value) = attribute(tag, field)
+                && let Some(value) = tag.attribute(field)
                 && !self.about.iter().any(|(known, _)| known == key)
             {
                 self.about.push((key.to_owned(), value.to_owned()));
             }
         }
         if name == "scl:jolux"
-            && let Some(key @ ("title" | "license" | "publicationDate")) = attribute(tag, "scl:name")
+            && let Some(key @ ("title" | "license" | "publicationDate")) = tag.attribute("scl:name")
             && !self.about.iter().any(|(known, _)| known == key)
         {
             self.telling = Some(key.to_owned());

@@ -1,21 +1,13 @@
 //! Text with its parts, as it grows while a publication is read.
 #![cfg_attr(not(feature = "html"), allow(dead_code))]
 
+use super::spacing::{Gap, Run, runs};
 use super::{Kind, Provision};
 use crate::dataset::unique::UniqueIds;
 
 /// Parts within parts beyond this are no parts of their own, and their text is the outer one's. No act goes half as deep; a
 /// page that does would fill the memory with the paths of its parts.
 const NESTED: usize = 24;
-
-/// What stands between the text so far and the text to come.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Gap {
-    #[default]
-    None,
-    Space,
-    Line,
-}
 
 /// Collects text, one line a paragraph and single spaces, and the parts that are open meanwhile.
 #[derive(Debug, Default)]
@@ -189,18 +181,11 @@ impl Builder {
 
     /// Adds text; runs of white space become one space.
     pub fn text(&mut self, text: &str) {
-        let mut rest = text;
-        while !rest.is_empty() {
-            let word = rest.trim_start();
-            if word.len() < rest.len() {
-                self.space();
+        for run in runs(text) {
+            match run {
+                Run::Space => self.space(),
+                Run::Words(words) => self.push(words),
             }
-            let end = word.find(char::is_whitespace).unwrap_or(word.len());
-            let (piece, after) = word.split_at(end);
-            if !piece.is_empty() {
-                self.push(piece);
-            }
-            rest = after;
         }
     }
 
@@ -221,21 +206,6 @@ impl Builder {
         }
         self.text.push_str(piece);
         self.chars += if piece.is_ascii() { piece.len() } else { piece.chars().count() };
-    }
-
-    /// Takes the finished lines away and forgets the parts. The last line is finished if nothing is open.
-    pub fn take_lines(&mut self, is_last_finished: bool) -> Vec<String> {
-        let cut = if is_last_finished { self.text.len() } else { self.text.rfind('\n').map_or(0, |at| at + 1) };
-        if cut == 0 {
-            return Vec::new();
-        }
-        let rest = self.text.split_off(cut);
-        let whole = std::mem::replace(&mut self.text, rest);
-        let lines = whole.lines().map(str::to_owned).collect();
-        self.parts.clear();
-        self.open.clear();
-        self.fresh = 0;
-        lines
     }
 
     /// The text and its parts in order. Identifiers that occur twice get `~2`, `~3`, ….
