@@ -2,10 +2,9 @@
 //! `<heading>`. What stands in `<meta>` or in elements of Legilux's own name space describes the act and is not its text.
 
 use html5ever::LocalName;
-use html5ever::tokenizer::Tag;
 
 use super::builder::Builder;
-use super::markup::{self, Reader, attribute};
+use super::markup::{self, Reader, Tag};
 use super::{Kind, Parsed, lines};
 use crate::error::{Error, Result};
 
@@ -44,7 +43,7 @@ struct Act {
     hidden: usize,
     about: Vec<(String, String)>,
     /// The piece of metadata whose text is being read.
-    telling: Option<String>,
+    telling: Option<(String, String)>,
 }
 
 /// Elements whose text runs on in the line.
@@ -114,7 +113,7 @@ impl Reader for Act {
         let in_quotation = self.builder.innermost(|kind| kind == Kind::Quotation).is_some();
         let part = match kind(name) {
             Some(kind) if self.hidden == 0 && !in_quotation => {
-                let own = attribute(tag, "eid").or_else(|| attribute(tag, "id"));
+                let own = tag.attribute("eid").or_else(|| tag.attribute("id"));
                 Some(self.open_part(kind, own, name))
             }
             _ => None,
@@ -127,7 +126,12 @@ impl Reader for Act {
             self.beyond -= 1;
             return;
         }
-        self.telling = None;
+        if let Some((key, text)) = self.telling.take() {
+            let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            if !told.is_empty() {
+                self.about.push((key, told));
+            }
+        }
         let Some(depth) = self.stack.iter().rposition(|element| element.name == *name) else { return };
         self.close_down_to(depth);
     }
@@ -135,12 +139,8 @@ impl Reader for Act {
     fn text(&mut self, text: &str) {
         if self.hidden == 0 {
             self.builder.text(text);
-        } else if let Some(key) = &self.telling
-            && !text.trim().is_empty()
-        {
-            let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            self.about.push((key.clone(), told));
-            self.telling = None;
+        } else if let Some((_, told)) = &mut self.telling {
+            told.push_str(text);
         }
     }
 }
@@ -228,17 +228,17 @@ impl Act {
         let wanted = [("frbrthis", "value", "eli"), ("frbrdate", "date", "date")];
         for (element, field, key) in wanted {
             if name == element
-                && let Some(value) = attribute(tag, field)
+                && let Some(value) = tag.attribute(field)
                 && !self.about.iter().any(|(known, _)| known == key)
             {
                 self.about.push((key.to_owned(), value.to_owned()));
             }
         }
         if name == "scl:jolux"
-            && let Some(key @ ("title" | "license" | "publicationDate")) = attribute(tag, "scl:name")
+            && let Some(key @ ("title" | "license" | "publicationDate")) = tag.attribute("scl:name")
             && !self.about.iter().any(|(known, _)| known == key)
         {
-            self.telling = Some(key.to_owned());
+            self.telling = Some((key.to_owned(), String::new()));
         }
     }
 }
@@ -251,7 +251,7 @@ mod tests {
     fn elements_are_parts_and_metadata_are_no_text() {
         let parsed = parse(
             r#"<?xml version="1.0"?><akomaNtoso xmlns:scl="x"><act><meta><FRBRWork><FRBRthis value="eli/1"/></FRBRWork>
-            <scl:jolux scl:name="title">Loi</scl:jolux></meta><preface><longTitle><p>Loi du 1<sup>er</sup> août</p></longTitle>
+            <scl:jolux scl:name="title">Loi &lt;1&gt;</scl:jolux></meta><preface><longTitle><p>Loi du 1<sup>er</sup> août</p></longTitle>
             </preface><body><title id="titre_ier"><num><b>Titre I<sup>er</sup></b></num><heading>Dispositions</heading>
             <article id="art_1er"><scl:JOLUXWork><scl:jolux scl:name="x">no text</scl:jolux></scl:JOLUXWork>
             <num>Art. 1<sup>er</sup>.</num><paragraph><num>(1)</num><alinea><content><p>Un &amp; <![CDATA[deux]]>:</p>
@@ -280,7 +280,7 @@ mod tests {
             ]
         );
         assert_eq!(parsed.parts[3].breadcrumb(), "Titre Ier — Dispositions › Art. 1er. › (1)");
-        assert_eq!(parsed.about, [("eli".to_owned(), "eli/1".to_owned()), ("title".to_owned(), "Loi".to_owned())]);
+        assert_eq!(parsed.about, [("eli".to_owned(), "eli/1".to_owned()), ("title".to_owned(), "Loi <1>".to_owned())]);
     }
 
     #[test]

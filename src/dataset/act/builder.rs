@@ -1,21 +1,13 @@
 //! Text with its parts, as it grows while a publication is read.
 #![cfg_attr(not(feature = "html"), allow(dead_code))]
 
+use super::spacing::{Gap, Run, runs};
 use super::{Kind, Provision};
 use crate::dataset::unique::UniqueIds;
 
 /// Parts within parts beyond this are no parts of their own, and their text is the outer one's. No act goes half as deep; a
 /// page that does would fill the memory with the paths of its parts.
 const NESTED: usize = 24;
-
-/// What stands between the text so far and the text to come.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Gap {
-    #[default]
-    None,
-    Space,
-    Line,
-}
 
 /// Collects text, one line a paragraph and single spaces, and the parts that are open meanwhile.
 #[derive(Debug, Default)]
@@ -108,7 +100,9 @@ impl Builder {
             self.fresh = self.fresh.saturating_sub(1);
             let Some(part) = self.parts.get_mut(closed) else { continue };
             part.end = end;
-            part.start.get_or_insert(end);
+            // A part opened after the place where it is to end has no text.
+            let start = part.start.get_or_insert(end);
+            *start = (*start).min(end);
         }
         self.fresh = self.fresh.min(self.open.len());
     }
@@ -189,18 +183,11 @@ impl Builder {
 
     /// Adds text; runs of white space become one space.
     pub fn text(&mut self, text: &str) {
-        let mut rest = text;
-        while !rest.is_empty() {
-            let word = rest.trim_start();
-            if word.len() < rest.len() {
-                self.space();
+        for run in runs(text) {
+            match run {
+                Run::Space => self.space(),
+                Run::Words(words) => self.push(words),
             }
-            let end = word.find(char::is_whitespace).unwrap_or(word.len());
-            let (piece, after) = word.split_at(end);
-            if !piece.is_empty() {
-                self.push(piece);
-            }
-            rest = after;
         }
     }
 
@@ -221,21 +208,6 @@ impl Builder {
         }
         self.text.push_str(piece);
         self.chars += if piece.is_ascii() { piece.len() } else { piece.chars().count() };
-    }
-
-    /// Takes the finished lines away and forgets the parts. The last line is finished if nothing is open.
-    pub fn take_lines(&mut self, is_last_finished: bool) -> Vec<String> {
-        let cut = if is_last_finished { self.text.len() } else { self.text.rfind('\n').map_or(0, |at| at + 1) };
-        if cut == 0 {
-            return Vec::new();
-        }
-        let rest = self.text.split_off(cut);
-        let whole = std::mem::replace(&mut self.text, rest);
-        let lines = whole.lines().map(str::to_owned).collect();
-        self.parts.clear();
-        self.open.clear();
-        self.fresh = 0;
-        lines
     }
 
     /// The text and its parts in order. Identifiers that occur twice get `~2`, `~3`, ….
@@ -317,6 +289,21 @@ mod tests {
         assert_eq!(at(&parts[0]), "Article 1\n(a) l’été");
         assert_eq!(at(&parts[1]), "(a) l’été");
         assert_eq!((parts[0].start, parts[0].end, parts[1].parent), (10, 29, Some(0)));
+    }
+
+    #[test]
+    fn a_part_that_ends_before_its_text_begins_is_empty() {
+        let mut builder = Builder::new();
+        let article = builder.open(Kind::Article, "art_1");
+        builder.text("a");
+        let place = builder.place();
+        builder.line();
+        builder.text("b");
+        let late = builder.open_from(Kind::Paragraph, "art_1.1", place);
+        builder.close_at(late, place);
+        builder.close(article);
+        let (_, parts) = builder.finish();
+        assert_eq!((parts[1].start, parts[1].end, parts[1].bytes), (1, 1, (1, 1)));
     }
 
     #[test]

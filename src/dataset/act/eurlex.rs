@@ -5,11 +5,10 @@
 //! Parts come from `id` (`art_5`, `rct_12`, `cpt_III.sct_1`, `005.001`) or, where a page has none, from the classes of
 //! headings.
 
-use html5ever::tokenizer::Tag;
 use html5ever::{LocalName, local_name};
 
 use super::builder::Builder;
-use super::markup::{self, Reader, attribute};
+use super::markup::{self, Reader, Tag};
 use super::roles::{Role, role};
 use super::{Kind, Parsed};
 use crate::error::{Error, Result};
@@ -111,7 +110,7 @@ impl Reader for Act {
             self.beyond += 1;
             return;
         }
-        let class = attribute(tag, "class").unwrap_or_default();
+        let class = tag.attribute("class").unwrap_or_default();
         let role = role(&tag.name, class);
         self.imply_end_tags(&tag.name);
         match role {
@@ -137,7 +136,7 @@ impl Reader for Act {
             is_norm: class == "norm",
         };
         if self.hidden == 0 {
-            self.open_part(&mut element, attribute(tag, "id"), class);
+            self.open_part(&mut element, tag.attribute("id"), class);
         }
         self.stack.push(element);
     }

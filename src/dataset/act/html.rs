@@ -1,10 +1,9 @@
 //! Any HTML: paragraphs as lines, headings as divisions.
 
-use html5ever::tokenizer::Tag;
 use html5ever::{LocalName, local_name};
 
 use super::builder::Builder;
-use super::markup::{self, Reader};
+use super::markup::{self, Reader, Tag};
 use super::{Kind, Parsed, lines};
 use crate::error::{Error, Result};
 
@@ -60,10 +59,37 @@ fn failure(page: &Parsed) -> Option<&str> {
     page.text.lines().next().filter(|line| has_status(line) && is_failure(line))
 }
 
-/// A page that is being read. [`super::stream`] takes its lines away as they are finished.
+/// What a start tag does to the text of a page.
+pub(super) enum Effect {
+    Nothing,
+    Space,
+    /// What the element holds is no text.
+    Hide,
+    Line,
+    Heading(u8),
+}
+
+/// The effect of a start tag.
+pub(super) fn effect(name: &LocalName, is_empty: bool) -> Effect {
+    match *name {
+        local_name!("br") | local_name!("td") | local_name!("th") => Effect::Space,
+        local_name!("script") | local_name!("style") | local_name!("title") | local_name!("template") if !is_empty => {
+            Effect::Hide
+        }
+        ref name if is_inline(name) => Effect::Nothing,
+        ref name => level(name).filter(|_| !is_empty).map_or(Effect::Line, Effect::Heading),
+    }
+}
+
+/// Whether an end tag ends a line.
+pub(super) fn ends_line(name: &LocalName) -> bool {
+    !is_inline(name) && !matches!(*name, local_name!("td") | local_name!("th"))
+}
+
+/// A page that is being read.
 #[derive(Debug, Default)]
-pub(super) struct Page {
-    pub(super) builder: Builder,
+struct Page {
+    builder: Builder,
     title: String,
     hidden: Option<LocalName>,
     block: Option<usize>,
@@ -77,22 +103,14 @@ impl Reader for Page {
         if self.hidden.is_some() {
             return;
         }
-        match tag.name {
-            local_name!("br") => self.builder.space(),
-            local_name!("td") | local_name!("th") => self.builder.space(),
-            local_name!("script") | local_name!("style") | local_name!("title") | local_name!("template")
-                if !is_empty =>
-            {
-                self.hidden = Some(tag.name.clone());
-            }
-            ref name if is_inline(name) => {}
-            ref name => {
+        match effect(&tag.name, is_empty) {
+            Effect::Nothing => {}
+            Effect::Space => self.builder.space(),
+            Effect::Hide => self.hidden = Some(tag.name.clone()),
+            Effect::Line => self.end_block(),
+            Effect::Heading(level) => {
                 self.end_block();
-                if let Some(level) = level(name)
-                    && !is_empty
-                {
-                    self.begin_heading(level);
-                }
+                self.begin_heading(level);
             }
         }
     }
@@ -100,7 +118,7 @@ impl Reader for Page {
     fn close(&mut self, name: &LocalName) {
         if self.hidden.as_ref() == Some(name) {
             self.hidden = None;
-        } else if self.hidden.is_none() && !is_inline(name) && !matches!(*name, local_name!("td") | local_name!("th")) {
+        } else if self.hidden.is_none() && ends_line(name) {
             self.end_block();
         }
     }
@@ -121,17 +139,6 @@ impl Reader for Page {
 }
 
 impl Page {
-    /// Takes away the lines that are finished; only for streams, where parts are not kept.
-    pub(super) fn take_lines(&mut self) -> Vec<String> {
-        self.builder.take_lines(self.block.is_none() && self.heading.is_none())
-    }
-
-    /// Takes away all lines at the end of a stream.
-    pub(super) fn take_all(&mut self) -> Vec<String> {
-        self.end_block();
-        self.builder.take_lines(true)
-    }
-
     fn end_block(&mut self) {
         if let Some((_, part, mark)) = self.heading.take() {
             let heading = self.builder.since(mark).to_owned();

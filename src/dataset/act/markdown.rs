@@ -3,7 +3,7 @@
 use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
 
 use super::builder::Builder;
-use super::markup::{self, Reader, attribute};
+use super::markup::{self, Reader};
 use super::{Kind, Parsed, lines};
 
 /// Reads a document: headings are divisions, or articles where they or an anchor before them (`<a id="art_5">`) say so;
@@ -152,8 +152,8 @@ impl Inline<'_> {
 }
 
 impl Reader for Inline<'_> {
-    fn open(&mut self, tag: &html5ever::tokenizer::Tag, _is_empty: bool) {
-        if let Some(id) = attribute(tag, "id").or_else(|| attribute(tag, "name")) {
+    fn open(&mut self, tag: &markup::Tag, _is_empty: bool) {
+        if let Some(id) = tag.attribute("id").or_else(|| tag.attribute("name")) {
             self.0.anchor = Some(id.to_owned());
         }
     }

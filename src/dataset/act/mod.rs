@@ -17,6 +17,7 @@ mod markdown;
 mod markup;
 #[cfg(feature = "html")]
 mod roles;
+mod spacing;
 #[cfg(feature = "html")]
 mod stream;
 
