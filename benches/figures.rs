@@ -52,7 +52,7 @@ fn main() {
     let slices = summary(1, 12).only("metric", "f1").unwrap();
     let grid = summary(8, 12).only("metric", "f1").unwrap();
     let panels = summary(4, 2);
-    let forest = milliseconds(|| drop(Figure::intervals(&slices, "slice", "system").unwrap()));
+    let forest = milliseconds(|| drop(Figure::intervals(&slices, "system", "slice").unwrap()));
     let dots = milliseconds(|| drop(Figure::bars(&slices, "slice", "system").unwrap()));
     println!("intervals, 12 points               {forest:7.1} ms");
     println!("bars, 12 groups                    {dots:7.1} ms");

@@ -3,8 +3,9 @@
     python benches/kernel/latency.py [--repeat 9] [--rival 'evcxr_jupyter --control_file {connection_file}']
 
 Run from the checkout's root after `cargo build`; needs the Python package jupyter_client. The rival gets the library by
-`:dep`. A first session of it, which is not counted, builds everything under the rival's own flags (half an hour or more)
-into a folder that the counted session finds; then the ratio is printed for every row that both have.
+`:dep`, at `:opt 0`, its quickest setting. A first session of it, which is not counted, builds everything under the rival's own
+flags (ten minutes or more) into a folder that the counted session finds (EVCXR_TMPDIR names one that stays); then the ratio is
+printed for every row that both have.
 """
 
 import argparse
@@ -64,8 +65,9 @@ def measure(command, before, cells, repeat, **environment):
 
 
 def measure_rival(command, repeat):
-    prelude = [f':dep claimlab = {{ path = "{ROOT}" }}', "use claimlab::prelude::*;"]
-    with tempfile.TemporaryDirectory() as build:
+    prelude = [":opt 0", f':dep claimlab = {{ path = "{ROOT}" }}', "use claimlab::prelude::*;"]
+    with tempfile.TemporaryDirectory() as folder:
+        build = os.environ.get("EVCXR_TMPDIR", folder)
         measure(command, prelude, CELLS, 1, EVCXR_TMPDIR=build)
         return measure(command, prelude, CELLS, repeat, EVCXR_TMPDIR=build)
 
