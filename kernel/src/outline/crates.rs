@@ -11,8 +11,7 @@ use super::outline_folder;
 use crate::{prewarm, sources};
 
 /// Crates below polars that no public signature leads to, and that are large.
-const INNER: [&str; 6] =
-    ["polars-stream", "polars-expr", "polars-mem-engine", "polars-json", "polars-async", "polars-ooc"];
+const INNER: [&str; 4] = ["polars-expr", "polars-mem-engine", "polars-json", "polars-async"];
 /// Crates whose types and traits appear in signatures of the library or of polars.
 const NAMED: [&str; 9] =
     ["serde", "serde_core", "serde_json", "compact_str", "num-traits", "hashbrown", "indexmap", "bitflags", "either"];

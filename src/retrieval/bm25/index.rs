@@ -25,6 +25,9 @@ use crate::retrieval::analyzer::Terms;
 use crate::retrieval::{Analyzer, Passage, TermScore};
 use crate::signal::{self, Progress};
 
+/// What tantivy is told to use in bytes. This writer never cuts a segment off, so that it sizes the first hash table only; a
+/// small one stays in a core's cache, and grows with the words.
+const MEMORY: usize = 1_000_000;
 /// Name of the analyzer in the index's schema.
 const ANALYZER: &str = "analyzer";
 
@@ -222,13 +225,10 @@ fn write(
     let text = schema.get_field("text").map_err(failed)?;
     let tokenizers = tantivy::tokenizer::TokenizerManager::default();
     tokenizers.register(ANALYZER, TextAnalyzer::from(Analysis::new(analyzer)));
-    let bytes: usize = passages.iter().map(|passage| passage.text.len()).sum();
-    // Sizes the first hash table only: this writer never cuts a segment off.
-    let memory = bytes.clamp(15_000_000, 200_000_000);
     let mut writer = tantivy::Index::builder()
         .schema(schema)
         .tokenizers(tokenizers)
-        .single_segment_index_writer::<TantivyDocument>(directory, memory)
+        .single_segment_index_writer::<TantivyDocument>(directory, MEMORY)
         .map_err(failed)?;
     let progress = Progress::new("Indexing", passages.len());
     for (number, passage) in passages.iter().enumerate() {
