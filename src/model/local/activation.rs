@@ -1,10 +1,31 @@
 //! Activations on the CPU in vector loops; candle computes exponentials and error functions one by one.
 
+use candle_core::utils::barrier_pool;
 use candle_core::{CpuStorage, CustomOp1, InplaceOp1, Layout, Result, Shape, Tensor, bail};
-use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSlice, ParallelSliceMut};
+
+use super::blocks::Out;
 
 /// Numbers from which on threads are worth their while.
 const MANY: usize = 1 << 14;
+/// Numbers that are a piece of work where rows do not matter.
+const ROW: usize = 1 << 10;
+
+/// Does something with every row, on all threads if there are many numbers; the last row may be shorter.
+///
+/// These are the threads that multiply matrices. They wait busily for each other, so a second set of them (rayon's, which
+/// candle uses) would find no core free.
+pub(super) fn each_row(numbers: &mut [f32], width: usize, each: impl Fn(usize, &mut [f32]) + Sync) {
+    let width = width.max(1);
+    let (length, target) = (numbers.len(), Out::of(numbers));
+    let some = |rows: std::ops::Range<usize>| {
+        for row in rows {
+            // SAFETY: a row is one piece of work's alone.
+            each(row, unsafe { target.part(row * width, width.min(length - row * width)) });
+        }
+    };
+    let rows = length.div_ceil(width);
+    if length < MANY { some(0..rows) } else { barrier_pool().execute_chunked(rows, some) }
+}
 
 /// `silu(gate) · up`, where `both` is (rows, gate and up side by side).
 pub(super) fn gated(both: &Tensor) -> Result<Tensor> {
@@ -38,16 +59,11 @@ impl CustomOp1 for Gated {
         let (rows, width) = layout.shape().dims2()?;
         let half = width / 2;
         let mut out = vec![0.0_f32; rows * half];
-        let row = |(out, both): (&mut [f32], &[f32])| {
-            let (gate, up) = both.split_at(half);
-            gate_row(gate, up, out);
-        };
         let values = &values[from..to];
-        if out.len() < MANY {
-            out.chunks_mut(half.max(1)).zip(values.chunks(width.max(1))).for_each(row);
-        } else {
-            out.par_chunks_mut(half.max(1)).zip(values.par_chunks(width.max(1))).for_each(row);
-        }
+        each_row(&mut out, half, |row, out| {
+            let (gate, up) = values[row * width..(row + 1) * width].split_at(half);
+            gate_row(gate, up, out);
+        });
         Ok((CpuStorage::F32(out), Shape::from((rows, half))))
     }
 }
@@ -63,83 +79,97 @@ impl InplaceOp1 for Gelu {
         let (CpuStorage::F32(values), Some((from, to))) = (storage, layout.contiguous_offsets()) else {
             bail!("gelu needs contiguous f32")
         };
-        let values = &mut values[from..to];
-        if values.len() < MANY {
-            gelu_row(values);
-        } else {
-            values.par_chunks_mut(MANY / 4).for_each(gelu_row);
-        }
+        each_row(&mut values[from..to], ROW, |_, row| gelu_row(row));
         Ok(())
     }
 }
 
-/// Compiles a loop twice, for wide vectors and for any machine, and takes the one that runs here.
+/// Compiles a loop for the widest vectors, for wide ones and for any machine, and takes what runs here. The loop is told
+/// whether it may call [`fused`].
 macro_rules! widened {
-    ($seen:vis $name:ident, $wide:ident, $plain:ident ( $($argument:ident : $kind:ty),* )) => {
+    ($seen:vis $name:ident, $plain:ident ( $($argument:ident : $kind:ty),* )) => {
         $seen fn $name($($argument: $kind),*) {
             #[cfg(target_arch = "x86_64")]
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                // SAFETY: the instructions are there.
-                return unsafe { $wide($($argument),*) };
+            {
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+                fn widest($($argument: $kind),*) {
+                    $plain::<true>($($argument),*);
+                }
+                #[target_feature(enable = "avx2,fma")]
+                fn wide($($argument: $kind),*) {
+                    $plain::<true>($($argument),*);
+                }
+                if is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                {
+                    // SAFETY: the instructions are there.
+                    return unsafe { widest($($argument),*) };
+                }
+                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                    // SAFETY: the instructions are there.
+                    return unsafe { wide($($argument),*) };
+                }
             }
-            $plain($($argument),*);
-        }
-
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,fma")]
-        fn $wide($($argument: $kind),*) {
-            $plain($($argument),*);
+            $plain::<false>($($argument),*);
         }
     };
 }
 pub(super) use widened;
 
-widened!(gate_row, gate_row_wide, gate_row_plain(gate: &[f32], up: &[f32], out: &mut [f32]));
-widened!(gelu_row, gelu_row_wide, gelu_row_plain(values: &mut [f32]));
+widened!(gate_row, gate_row_plain(gate: &[f32], up: &[f32], out: &mut [f32]));
+widened!(pub(super) gelu_row, gelu_row_plain(values: &mut [f32]));
+
+/// `a b + c`: in one step where the loop is compiled for machines that have it; elsewhere that would be a function call.
+#[inline(always)]
+pub(super) fn fused<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FUSED { a.mul_add(b, c) } else { a * b + c }
+}
 
 #[inline(always)]
-fn gate_row_plain(gate: &[f32], up: &[f32], out: &mut [f32]) {
+fn gate_row_plain<const FUSED: bool>(gate: &[f32], up: &[f32], out: &mut [f32]) {
     for ((out, gate), up) in out.iter_mut().zip(gate).zip(up) {
-        *out = gate / (1.0 + exp(-gate)) * up;
+        *out = gate / (1.0 + exp::<FUSED>(-gate)) * up;
     }
 }
 
 #[inline(always)]
-fn gelu_row_plain(values: &mut [f32]) {
+fn gelu_row_plain<const FUSED: bool>(values: &mut [f32]) {
     for value in values {
-        *value *= 0.5 * (1.0 + erf(*value * std::f32::consts::FRAC_1_SQRT_2));
+        *value *= 0.5 * (1.0 + erf::<FUSED>(*value * std::f32::consts::FRAC_1_SQRT_2));
     }
 }
 
 /// `eˣ` to about two units in the last place: 2ⁿ times a polynomial on [-ln 2 / 2, ln 2 / 2] (Cephes' expf).
 #[inline(always)]
-pub(super) fn exp(x: f32) -> f32 {
+pub(super) fn exp<const FUSED: bool>(x: f32) -> f32 {
     let x = if x > -87.0 { x } else { -87.0 };
     let x = if x < 88.0 { x } else { 88.0 };
     // 1.5 · 2²³ rounds what is added to it to a whole number, which then stands in the last bits.
-    let shifted = x * std::f32::consts::LOG2_E + 12_582_912.0;
+    let shifted = fused::<FUSED>(x, std::f32::consts::LOG2_E, 12_582_912.0);
     let n = shifted - 12_582_912.0;
-    let r = x - n * 0.693_359_4 + n * 2.121_944_4e-4;
-    let p = 1.987_569_2e-4 * r + 1.398_199_9e-3;
-    let p = p * r + 8.333_452e-3;
-    let p = p * r + 4.166_579_6e-2;
-    let p = p * r + 1.666_666_5e-1;
-    let p = p * r + 0.5;
-    let y = p * r * r + r + 1.0;
+    let r = fused::<FUSED>(n, 2.121_944_4e-4, fused::<FUSED>(n, -0.693_359_4, x));
+    let p = fused::<FUSED>(1.987_569_2e-4, r, 1.398_199_9e-3);
+    let p = fused::<FUSED>(p, r, 8.333_452e-3);
+    let p = fused::<FUSED>(p, r, 4.166_579_6e-2);
+    let p = fused::<FUSED>(p, r, 1.666_666_5e-1);
+    let p = fused::<FUSED>(p, r, 0.5);
+    let y = fused::<FUSED>(p * r, r, r + 1.0);
     // Taken from there it needs no conversion, which would be made one by one.
     f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23)) * y
 }
 
 /// The error function to 1.5e-7 (Abramowitz and Stegun 1964, 7.1.26).
 #[inline(always)]
-fn erf(x: f32) -> f32 {
+fn erf<const FUSED: bool>(x: f32) -> f32 {
     let size = x.abs();
-    let t = 1.0 / (1.0 + 0.327_591_1 * size);
-    let p = 1.061_405_4 * t - 1.453_152;
-    let p = p * t + 1.421_413_7;
-    let p = p * t - 0.284_496_74;
-    let p = p * t + 0.254_829_6;
-    let y = 1.0 - p * t * exp(-size * size);
+    let t = 1.0 / fused::<FUSED>(0.327_591_1, size, 1.0);
+    let p = fused::<FUSED>(1.061_405_4, t, -1.453_152);
+    let p = fused::<FUSED>(p, t, 1.421_413_7);
+    let p = fused::<FUSED>(p, t, -0.284_496_74);
+    let p = fused::<FUSED>(p, t, 0.254_829_6);
+    let y = fused::<FUSED>(-p * t, exp::<FUSED>(-size * size), 1.0);
     y.copysign(x)
 }
 
@@ -154,8 +184,10 @@ mod tests {
         for step in -87_000..88_000 {
             let x = step as f32 / 1000.0;
             let exact = f64::from(x).exp();
-            let error = (f64::from(exp(x)) - exact).abs() / exact;
-            assert!(error < 2.5e-7, "exp({x}) is off by {error}");
+            for found in [exp::<false>(x), exp::<true>(x)] {
+                let error = (f64::from(found) - exact).abs() / exact;
+                assert!(error < 2.5e-7, "exp({x}) is off by {error}");
+            }
         }
     }
 

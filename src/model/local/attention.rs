@@ -2,9 +2,8 @@
 
 use candle_core::utils::barrier_pool;
 use candle_core::{CpuStorage, CustomOp3, D, DType, Device, InplaceOp1, Layout, Result, Shape, Tensor, bail};
-use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSliceMut};
 
-use super::activation::{exp, widened};
+use super::activation::{each_row, exp, widened};
 use super::blocks::Out;
 use super::prefill;
 use super::vector::{add_weighted, each_dot};
@@ -216,30 +215,24 @@ impl InplaceOp1 for MaskedSoftmax {
         let CpuStorage::F32(values) = storage else { bail!("masked softmax of something else than f32") };
         let Some((from, to)) = layout.contiguous_offsets() else { bail!("masked softmax of a view") };
         let keys = layout.shape().dims().last().copied().unwrap_or(0);
-        let each = |(row, scores): (usize, &mut [f32])| {
+        each_row(&mut values[from..to], keys, |row, scores| {
             let (first, last) = self.sight.range(row % self.queries);
             let (seen, after) = scores.split_at_mut(last.min(keys));
             let (before, seen) = seen.split_at_mut(first.min(last.min(keys)));
             before.fill(0.0);
             after.fill(0.0);
             softmax(seen);
-        };
-        let all = &mut values[from..to];
-        if all.len() < 1 << 14 {
-            all.chunks_mut(keys.max(1)).enumerate().for_each(each);
-        } else {
-            all.par_chunks_mut(keys.max(1)).enumerate().for_each(each);
-        }
+        });
         Ok(())
     }
 }
 
-widened!(pub(super) softmax, softmax_wide, softmax_plain(scores: &mut [f32]));
+widened!(pub(super) softmax, softmax_plain(scores: &mut [f32]));
 
-const LANES: usize = 8;
+const LANES: usize = 16;
 
 #[inline(always)]
-fn softmax_plain(scores: &mut [f32]) {
+fn softmax_plain<const FUSED: bool>(scores: &mut [f32]) {
     let mut tops = [f32::NEG_INFINITY; LANES];
     let (chunks, rest) = scores.as_chunks::<LANES>();
     for chunk in chunks {
@@ -249,19 +242,22 @@ fn softmax_plain(scores: &mut [f32]) {
     }
     let top = tops.iter().chain(rest).fold(f32::NEG_INFINITY, |most, score| most.max(*score));
     let mut sums = [0.0_f32; LANES];
-    let (chunks, rest) = scores.as_chunks_mut::<LANES>();
-    for chunk in chunks {
+    let mut exponential = |chunk: &mut [f32; LANES]| {
         for (sum, score) in sums.iter_mut().zip(chunk) {
-            *score = exp(*score - top);
+            *score = exp::<FUSED>(*score - top);
             *sum += *score;
         }
+    };
+    let (chunks, rest) = scores.as_chunks_mut::<LANES>();
+    chunks.iter_mut().for_each(&mut exponential);
+    if !rest.is_empty() {
+        // Filled up, so that the last ones are a vector too; what is added for nothing is below 1e-37.
+        let mut last = [f32::NEG_INFINITY; LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        exponential(&mut last);
+        rest.copy_from_slice(&last[..rest.len()]);
     }
-    let mut sum: f32 = sums.iter().sum();
-    for score in rest {
-        *score = exp(*score - top);
-        sum += *score;
-    }
-    let inverse = 1.0 / sum;
+    let inverse = 1.0 / sums.iter().sum::<f32>();
     for score in scores {
         *score *= inverse;
     }

@@ -1,23 +1,59 @@
-//! Products of few rows over Q4_1 blocks, on all threads.
+//! Products of few rows over blocks of quantized weights, on all threads.
 //!
-//! candle multiplies the other common types with vector instructions; for Q4_1 it has a plain loop. A block is 32
-//! weights `d·q + m`: `d` and `m` in half precision, then 16 bytes, low nibbles first (ggml's `block_q4_1`).
+//! candle multiplies the common types with vector instructions of AVX2, and Q4_1 in a plain loop. Here are Q4_1, and where
+//! the processor multiplies bytes at once also Q8_0, which heads are often kept in. A block is 32 weights. Q4_1: `d·q + m`,
+//! `d` and `m` in half precision, then 16 bytes, low nibbles first; Q8_0: `d·q`, `d` in half precision, then 32 bytes with
+//! signs (ggml's `block_q4_1` and `block_q8_0`).
 
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::utils::barrier_pool;
 use candle_core::{CpuStorage, Result, Storage, Tensor, bail};
 use half::f16;
 
-use super::activation::widened;
+use super::activation::{fused, widened};
 
 /// Weights in a block.
 pub(super) const BLOCK: usize = 32;
 /// Bytes of a Q4_1 block.
 pub(super) const BYTES: usize = 20;
 
+/// The types of blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Q4_1,
+    Q8_0,
+}
+
+impl Kind {
+    pub(super) const fn bytes(self) -> usize {
+        match self {
+            Self::Q4_1 => BYTES,
+            Self::Q8_0 => 34,
+        }
+    }
+
+    /// The type of these weights, if [`product`] is the quick way here.
+    fn of(weight: &QTensor) -> Option<Self> {
+        match weight.dtype() {
+            _ if !weight.device().is_cpu() => None,
+            GgmlDType::Q4_1 if has_vectors() => Some(Self::Q4_1),
+            GgmlDType::Q8_0 if has_vectors() && has_byte_products() => Some(Self::Q8_0),
+            _ => None,
+        }
+    }
+}
+
 /// Whether [`product`] is the quick way here.
 pub(super) fn is_quick(weight: &QTensor) -> bool {
-    weight.dtype() == GgmlDType::Q4_1 && has_vectors() && weight.device().is_cpu()
+    Kind::of(weight).is_some()
+}
+
+#[cfg(target_arch = "x86_64")]
+use super::blocks_x86::is_quickest as has_byte_products;
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_byte_products() -> bool {
+    false
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -30,29 +66,43 @@ fn has_vectors() -> bool {
     false
 }
 
-/// One block of inputs, rounded to bytes: `scale · q`, and the sum of what that stands for.
+/// Inputs in blocks, rounded to bytes: each stands for `scale · q`; and the sums of what they stand for.
+struct Inputs {
+    scales: Vec<f32>,
+    sums: Vec<f32>,
+    q: Vec<[i8; BLOCK]>,
+}
+
+/// Those of one row.
 #[derive(Clone, Copy)]
-#[repr(C)]
-struct Input {
-    scale: f32,
-    sum: f32,
-    q: [i8; BLOCK],
+pub(super) struct Row<'a> {
+    pub(super) scales: &'a [f32],
+    pub(super) sums: &'a [f32],
+    pub(super) q: &'a [[i8; BLOCK]],
 }
 
-fn rounded(x: &[f32]) -> Vec<Input> {
-    let mut inputs = vec![Input { scale: 0.0, sum: 0.0, q: [0; BLOCK] }; x.len() / BLOCK];
-    round(x, &mut inputs);
-    inputs
+impl Inputs {
+    fn of(x: &[f32]) -> Self {
+        let n = x.len() / BLOCK;
+        let mut made = Self { scales: vec![0.0; n], sums: vec![0.0; n], q: vec![[0; BLOCK]; n] };
+        round(x, &mut made.scales, &mut made.sums, &mut made.q);
+        made
+    }
+
+    fn row(&self, row: usize, blocks: usize) -> Row<'_> {
+        let range = row * blocks..(row + 1) * blocks;
+        Row { scales: &self.scales[range.clone()], sums: &self.sums[range.clone()], q: &self.q[range] }
+    }
 }
 
-widened!(round, round_wide, round_plain(x: &[f32], inputs: &mut [Input]));
+widened!(round, round_plain(x: &[f32], scales: &mut [f32], sums: &mut [f32], q: &mut [[i8; BLOCK]]));
 
 /// 1.5 · 2²³: a smaller number added to it is rounded to a whole one, ties to even, which then stands in the last bits.
 const WHOLE: f32 = 12_582_912.0;
 
 #[inline(always)]
-fn round_plain(x: &[f32], inputs: &mut [Input]) {
-    for (values, input) in x.as_chunks::<BLOCK>().0.iter().zip(inputs) {
+fn round_plain<const FUSED: bool>(x: &[f32], scales: &mut [f32], sums: &mut [f32], q: &mut [[i8; BLOCK]]) {
+    for (((values, scale), sum), q) in x.as_chunks::<BLOCK>().0.iter().zip(scales).zip(sums).zip(q) {
         let mut tops = [0.0_f32; 8];
         for chunk in values.as_chunks::<8>().0 {
             for (top, value) in tops.iter_mut().zip(chunk) {
@@ -60,19 +110,19 @@ fn round_plain(x: &[f32], inputs: &mut [Input]) {
             }
         }
         let largest = tops.iter().fold(0.0_f32, |most, top| most.max(*top));
-        input.scale = largest / 127.0;
+        *scale = largest / 127.0;
         let inverse = if largest > 1e-30 { 127.0 / largest } else { 0.0 };
         let mut total = 0_i32;
-        for (place, value) in input.q.iter_mut().zip(values) {
-            let whole = ((value * inverse + WHOLE).to_bits() as i32).wrapping_sub(WHOLE.to_bits() as i32);
+        for (place, value) in q.iter_mut().zip(values) {
+            let whole = (fused::<FUSED>(*value, inverse, WHOLE).to_bits() as i32).wrapping_sub(WHOLE.to_bits() as i32);
             *place = whole as i8;
             total = total.wrapping_add(whole);
         }
         // What is not a number has bits far from WHOLE's; it must stay visible in the product.
         if total.unsigned_abs() > 127 * BLOCK as u32 {
-            input.scale = f32::NAN;
+            *scale = f32::NAN;
         }
-        input.sum = input.scale * total as f32;
+        *sum = *scale * total as f32;
     }
 }
 
@@ -84,9 +134,14 @@ unsafe impl Send for Out {}
 // SAFETY: as above.
 unsafe impl Sync for Out {}
 
+/// What [`Out`] points to: numbers, or room for them.
+pub(super) trait Float {}
+impl Float for f32 {}
+impl Float for std::mem::MaybeUninit<f32> {}
+
 impl Out {
-    pub(super) fn of(values: &mut [f32]) -> Self {
-        Self(values.as_mut_ptr())
+    pub(super) fn of<T: Float>(values: &mut [T]) -> Self {
+        Self(values.as_mut_ptr().cast())
     }
 
     /// # Safety
@@ -104,7 +159,7 @@ impl Out {
     }
 
     /// # Safety
-    /// The range lies inside the vector, and nobody else touches it.
+    /// The range lies inside the vector, its numbers have been written, and nobody else touches it.
     pub(super) unsafe fn part<'a>(self, from: usize, length: usize) -> &'a mut [f32] {
         // SAFETY: the caller's promise.
         unsafe { std::slice::from_raw_parts_mut(self.0.add(from), length) }
@@ -122,86 +177,52 @@ pub(super) fn product(x: &Tensor, weight: &QTensor) -> Result<Tensor> {
     let (storage, layout) = x.storage_and_layout();
     let Storage::Cpu(CpuStorage::F32(values)) = &*storage else { bail!("expected f32 on the CPU") };
     let start = layout.start_offset();
-    let inputs = rounded(&values[start..start + rows * width]);
+    let inputs = Inputs::of(&values[start..start + rows * width]);
     let blocks = weight.data()?;
-    let row_bytes = width / BLOCK * BYTES;
+    let Some(kind) = Kind::of(weight) else { bail!("no quick product over {:?} here", weight.dtype()) };
+    let row_bytes = width / BLOCK * kind.bytes();
     if blocks.len() != height * row_bytes {
-        bail!("{} bytes of Q4_1 for {height} rows of {width}", blocks.len());
+        bail!("{} bytes of {kind:?} for {height} rows of {width}", blocks.len());
     }
     let mut out = vec![0_f32; rows * height];
     let target = Out::of(&mut out);
     barrier_pool().execute_chunked(height, |range| {
-        for row in range {
-            let weights = &blocks[row * row_bytes..(row + 1) * row_bytes];
-            for (input, values) in inputs.chunks_exact(width / BLOCK).enumerate() {
-                let value = dot(weights, values);
-                // SAFETY: row < height and input < rows; each pair is computed once.
-                unsafe { target.set(input * height + row, value) };
-            }
+        let weights = &blocks[range.start * row_bytes..range.end * row_bytes];
+        for input in 0..rows {
+            // SAFETY: these rows of weights are this piece of work's alone, and so are their places in every row of output.
+            let out = unsafe { target.part(input * height + range.start, range.len()) };
+            dots(kind, weights, inputs.row(input, width / BLOCK), out);
         }
     });
     Tensor::from_vec(out, (rows, height), x.device())
 }
 
+/// The products of rows of weights with one of inputs, which has as many blocks as each.
 #[cfg(target_arch = "x86_64")]
-fn dot(weights: &[u8], inputs: &[Input]) -> f32 {
-    // SAFETY: only reached where `has_vectors` found these instructions.
-    unsafe { dot_avx2(weights, inputs) }
+fn dots(kind: Kind, weights: &[u8], inputs: Row<'_>, out: &mut [f32]) {
+    use super::blocks_x86::{byte_products, pairs};
+    // SAFETY: only reached where `Kind::of` found what this kind needs.
+    unsafe { if has_byte_products() { byte_products(kind, weights, inputs, out) } else { pairs(weights, inputs, out) } }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn dot(weights: &[u8], inputs: &[Input]) -> f32 {
-    dot_plain(weights, inputs)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn dot_avx2(weights: &[u8], inputs: &[Input]) -> f32 {
-    use std::arch::x86_64::{
-        __m128i, __m256i, _mm_cvtph_ps, _mm_cvtsi32_si128, _mm_cvtss_f32, _mm_loadu_si128, _mm_shuffle_ps,
-        _mm_srli_epi16, _mm256_and_si256, _mm256_cvtepi32_ps, _mm256_fmadd_ps, _mm256_loadu_si256, _mm256_madd_epi16,
-        _mm256_maddubs_epi16, _mm256_set_m128i, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_ps, _mm256_setzero_ps,
-        _mm256_storeu_ps,
-    };
-    let nibble = _mm256_set1_epi8(15);
-    let ones = _mm256_set1_epi16(1);
-    let mut total = _mm256_setzero_ps();
-    let mut offset = 0.0_f32;
-    for (block, input) in weights.chunks_exact(BYTES).zip(inputs) {
-        let head = i32::from_le_bytes([block[0], block[1], block[2], block[3]]);
-        let scales = _mm_cvtph_ps(_mm_cvtsi32_si128(head));
-        let d = _mm_cvtss_f32(scales);
-        let m = _mm_cvtss_f32(_mm_shuffle_ps::<1>(scales, scales));
-        // SAFETY: a block has 16 bytes after its first 4, an input 32 bytes of `q`.
-        let (packed, values) = unsafe {
-            (
-                _mm_loadu_si128(block.as_ptr().add(4).cast::<__m128i>()),
-                _mm256_loadu_si256(input.q.as_ptr().cast::<__m256i>()),
-            )
-        };
-        let both = _mm256_set_m128i(_mm_srli_epi16::<4>(packed), packed);
-        let quants = _mm256_and_si256(both, nibble);
-        let sums = _mm256_madd_epi16(_mm256_maddubs_epi16(quants, values), ones);
-        total = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_set1_ps(d * input.scale), total);
-        offset = m.mul_add(input.sum, offset);
+fn dots(_: Kind, weights: &[u8], inputs: Row<'_>, out: &mut [f32]) {
+    for (row, out) in weights.chunks_exact(inputs.q.len().max(1) * BYTES).zip(out) {
+        *out = dot_plain(row, inputs);
     }
-    let mut lanes = [0.0_f32; 8];
-    // SAFETY: eight numbers fit.
-    unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), total) };
-    lanes.iter().sum::<f32>() + offset
 }
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
-fn dot_plain(weights: &[u8], inputs: &[Input]) -> f32 {
+fn dot_plain(weights: &[u8], inputs: Row<'_>) -> f32 {
     let mut total = 0.0;
-    for (block, input) in weights.chunks_exact(BYTES).zip(inputs) {
+    for (at, block) in weights.chunks_exact(BYTES).enumerate() {
         let (d, m) = scales(block);
         let mut sum = 0_i32;
         for (place, byte) in block[4..].iter().enumerate() {
-            sum += i32::from(byte & 15) * i32::from(input.q[place]);
-            sum += i32::from(byte >> 4) * i32::from(input.q[place + BLOCK / 2]);
+            sum += i32::from(byte & 15) * i32::from(inputs.q[at][place]);
+            sum += i32::from(byte >> 4) * i32::from(inputs.q[at][place + BLOCK / 2]);
         }
-        total += sum as f32 * d * input.scale + m * input.sum;
+        total += sum as f32 * d * inputs.scales[at] + m * inputs.sums[at];
     }
     total
 }
@@ -213,14 +234,9 @@ pub(super) fn scales(block: &[u8]) -> (f32, f32) {
 
 #[cfg(test)]
 mod tests {
-    use candle_core::{Device, Module};
+    use candle_core::Device;
 
     use super::*;
-
-    fn case() -> Result<(Tensor, QTensor)> {
-        let weight = Tensor::randn(0_f32, 0.1, (48, 128), &Device::Cpu)?;
-        Ok((Tensor::randn(0_f32, 1.0, (3, 128), &Device::Cpu)?, QTensor::quantize(&weight, GgmlDType::Q4_1)?))
-    }
 
     fn largest_difference(a: &Tensor, b: &Tensor) -> Result<f32> {
         (a - b)?.abs()?.max_all()?.to_scalar()
@@ -230,40 +246,74 @@ mod tests {
     fn inputs_are_rounded_to_the_nearest_with_ties_to_even() {
         let mut values = [0.0_f32; BLOCK];
         values[..8].copy_from_slice(&[127.0, -127.0, 0.5, 1.5, -0.5, -1.5, 2.4, -2.6]);
-        let input = rounded(&values)[0];
-        assert_eq!(input.scale, 1.0);
-        assert_eq!(input.q[..8], [127, -127, 0, 2, 0, -2, 2, -3]);
-        assert_eq!(input.sum, -1.0);
+        let input = Inputs::of(&values);
+        assert_eq!(input.scales, [1.0]);
+        assert_eq!(input.q[0][..8], [127, -127, 0, 2, 0, -2, 2, -3]);
+        assert_eq!(input.sums, [-1.0]);
         for odd in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             for times in [1, 2, BLOCK] {
                 let mut values = [1.0_f32; BLOCK];
                 values[..times].fill(odd);
-                assert!(rounded(&values)[0].scale.is_nan(), "{odd} {times} times");
+                assert!(Inputs::of(&values).scales[0].is_nan(), "{odd} {times} times");
             }
         }
-        let nothing = rounded(&[0.0; BLOCK])[0];
-        assert_eq!((nothing.scale, nothing.sum, nothing.q), (0.0, 0.0, [0; BLOCK]));
+        let nothing = Inputs::of(&[0.0; BLOCK]);
+        assert_eq!((nothing.scales, nothing.sums, nothing.q), (vec![0.0], vec![0.0], vec![[0; BLOCK]]));
     }
 
     #[test]
-    fn the_quick_product_agrees_with_candles_and_with_the_plain_loop() -> Result<()> {
-        let (x, weight) = case()?;
-        let dense = x.matmul(&weight.dequantize(&Device::Cpu)?.t()?)?;
-        let ours = product(&x, &weight)?;
-        // Inputs are rounded to bytes: one part in 127 of each block's largest.
-        assert!(largest_difference(&ours, &dense)? < 0.05);
-        let candles = candle_core::quantized::QMatMul::from_qtensor(weight)?.forward(&x)?;
-        assert!(largest_difference(&ours, &candles)? < 0.01);
+    fn the_quick_product_is_that_of_rounded_inputs() -> Result<()> {
+        for kind in [GgmlDType::Q4_1, GgmlDType::Q8_0] {
+            // Eight blocks are taken together, and what remains one by one.
+            for width in [32, 128, 256, 320, 608] {
+                let weight = Tensor::randn(0_f32, 0.1, (48, width), &Device::Cpu)?;
+                let x = Tensor::randn(0_f32, 1.0, (3, width), &Device::Cpu)?;
+                let weight = QTensor::quantize(&weight, kind)?;
+                if !is_quick(&weight) {
+                    assert!(product(&x, &weight).is_err());
+                    continue;
+                }
+                let dense = x.matmul(&weight.dequantize(&Device::Cpu)?.t()?)?;
+                let ours = product(&x, &weight)?;
+                // Inputs are rounded to bytes: one part in 127 of each block's largest.
+                assert!(largest_difference(&ours, &dense)? < 0.1, "{kind:?} {width}");
+                // With the inputs as they were rounded, nothing else is.
+                let inputs = Inputs::of(&x.flatten_all()?.to_vec1::<f32>()?);
+                let rounded: Vec<f32> = (inputs.q.iter().zip(&inputs.scales))
+                    .flat_map(|(q, scale)| q.map(|q| f32::from(q) * scale))
+                    .collect();
+                let rounded = Tensor::from_vec(rounded, (3, width), &Device::Cpu)?;
+                let exact = rounded.matmul(&weight.dequantize(&Device::Cpu)?.t()?)?;
+                assert!(largest_difference(&ours, &exact)? < 1e-4, "{kind:?} {width}");
+            }
+        }
         Ok(())
     }
 
     #[test]
     fn vector_and_plain_loops_agree() -> Result<()> {
-        let (x, weight) = case()?;
-        let inputs = rounded(&x.flatten_all()?.to_vec1::<f32>()?[..128]);
-        let data = weight.data()?;
-        for row in data.chunks_exact(128 / BLOCK * BYTES) {
-            assert!((dot(row, &inputs) - dot_plain(row, &inputs)).abs() < 1e-4);
+        if !has_vectors() {
+            return Ok(());
+        }
+        // Eight blocks are taken together, and what remains one by one.
+        for blocks in [1, 4, 8, 11, 24] {
+            let weight = Tensor::randn(0_f32, 0.1, (6, blocks * BLOCK), &Device::Cpu)?;
+            let weight = QTensor::quantize(&weight, GgmlDType::Q4_1)?;
+            let x = Tensor::randn(0_f32, 1.0, blocks * BLOCK, &Device::Cpu)?.to_vec1::<f32>()?;
+            let inputs = Inputs::of(&x);
+            let inputs = inputs.row(0, blocks);
+            let weights = weight.data()?;
+            let plain: Vec<f32> = weights.chunks_exact(blocks * BYTES).map(|row| dot_plain(row, inputs)).collect();
+            let agrees = |found: &[f32]| found.iter().zip(&plain).all(|(a, b)| (a - b).abs() < 1e-4);
+            let mut found = vec![f32::NAN; 6];
+            dots(Kind::Q4_1, &weights, inputs, &mut found);
+            assert!(agrees(&found), "{blocks}");
+            #[cfg(target_arch = "x86_64")]
+            {
+                // SAFETY: the instructions are there.
+                unsafe { super::super::blocks_x86::pairs(&weights, inputs, &mut found) };
+                assert!(agrees(&found), "{blocks}");
+            }
         }
         Ok(())
     }

@@ -4,7 +4,8 @@ use candle_core::{Device, Result, Tensor};
 use serde_json::Value;
 
 use super::config::whole;
-use super::encoder::{Norm, refuse};
+use super::encoder::refuse;
+use super::norm::Norm;
 use super::weights::Weights;
 use crate::error::{Error, Result as OurResult};
 

@@ -18,7 +18,9 @@ use super::experts::Experts;
 use super::failed;
 use super::linear::{Linear, Stack};
 use super::names::Names;
+use super::norm::over_root_mean_square;
 use super::rope::Rope;
+use super::then::Then;
 use super::weights::Weights;
 use crate::error::{Error, ErrorKind, Result as OurResult};
 
@@ -235,13 +237,12 @@ impl Decoder {
             }
             let normed = self.normed(&states, &layer.before_attention)?;
             let attended = self.attention(layer, place, &normed, batch, &seen, (&cosines, &sines))?;
-            states = (states + layer.output.forward(&attended)?)?;
+            states = layer.output.forward_then(&attended, Then::Add(&states))?;
             let normed = self.normed(&states, &layer.before_mlp)?;
-            let through = match &layer.mlp {
-                Mlp::Dense { up, down } => down.forward(&gated(&up.forward(&normed)?)?)?,
-                Mlp::Experts(experts) => experts.forward(&normed)?,
+            states = match &layer.mlp {
+                Mlp::Dense { up, down } => down.forward_then(&gated(&up.forward(&normed)?)?, Then::Add(&states))?,
+                Mlp::Experts(experts) => (states + experts.forward(&normed)?)?,
             };
-            states = (states + through)?;
         }
         for one in batch.iter_mut() {
             one.cache.length += one.ids.len();
@@ -269,8 +270,8 @@ impl Decoder {
     }
 
     fn normed(&self, states: &Tensor, weight: &Tensor) -> Result<Tensor> {
-        let wide = states.to_dtype(DType::F32)?.contiguous()?;
-        candle_nn::ops::rms_norm(&wide, weight, self.config.epsilon as f32)?.to_dtype(self.dtype)
+        let wide = states.to_dtype(DType::F32)?;
+        over_root_mean_square(&wide, weight, self.config.epsilon as f32)?.to_dtype(self.dtype)
     }
 
     fn attention(

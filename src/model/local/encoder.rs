@@ -6,12 +6,14 @@ use candle_core::{DType, Result, Tensor};
 use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 use serde_json::Value;
 
-use super::activation::gelu;
 use super::attention::softmax_rows;
 use super::config::whole;
 use super::deberta::Positions;
 use super::failed;
+use super::inside;
 use super::linear::{Linear, Stack};
+use super::norm::Norm;
+use super::then::Then;
 use super::weights::Weights;
 use crate::error::{Error, Result as OurResult};
 
@@ -21,27 +23,6 @@ pub(super) struct Input {
     pub(super) ids: Vec<u32>,
     /// Which text of a pair each token belongs to.
     pub(super) kinds: Vec<u32>,
-}
-
-#[derive(Debug)]
-pub(super) struct Norm {
-    weight: Tensor,
-    bias: Tensor,
-    epsilon: f32,
-}
-
-impl Norm {
-    pub(super) fn load(weights: &Weights, name: &str, epsilon: f64) -> OurResult<Self> {
-        let either = |new: &str, old: &str| {
-            let new = format!("{name}.{new}");
-            if weights.has(&new) { weights.tensor(&new) } else { weights.tensor(&format!("{name}.{old}")) }
-        };
-        Ok(Self { weight: either("weight", "gamma")?, bias: either("bias", "beta")?, epsilon: epsilon as f32 })
-    }
-
-    pub(super) fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        candle_nn::ops::layer_norm(&x.contiguous()?, &self.weight, &self.bias, self.epsilon)
-    }
 }
 
 #[derive(Debug)]
@@ -164,14 +145,17 @@ impl Encoder {
                 _ => None,
             };
             let attended = self.attention(&layer.qkv.forward(&states)?, &lengths, biases.as_ref())?;
-            states = layer.attended_norm.forward(&(states + layer.attended.forward(&attended)?)?)?;
-            let through = layer.down.forward(&gelu(layer.up.forward(&states)?)?)?;
-            states = layer.norm.forward(&(states + through)?)?;
+            states = layer.attended.forward_then(&attended, Then::AddAndNormalise(&states, &layer.attended_norm))?;
+            let through = layer.up.forward_then(&states, Then::Gelu)?;
+            states = layer.down.forward_then(&through, Then::AddAndNormalise(&states, &layer.norm))?;
         }
         Ok(states)
     }
 
     fn attention(&self, qkv: &Tensor, lengths: &[usize], biases: Option<&(&Positions, Tensor)>) -> Result<Tensor> {
+        if biases.is_none() && inside::is_possible(qkv, self.heads) {
+            return inside::attend(qkv, lengths, self.heads);
+        }
         let hidden = qkv.dim(1)? / 3;
         let width = hidden / self.heads;
         let terms = biases.map_or(1, |(positions, _)| positions.terms());

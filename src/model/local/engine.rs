@@ -17,8 +17,8 @@ use super::text::Text;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Finish, Reply};
 
-/// Tokens of a prompt that are read at a time, at least: bounds memory. Twice as many where their scores are few, since
-/// quantized weights are unpacked anew for each piece.
+/// Tokens of a prompt that are read at a time, at least: bounds memory. Up to four times as many where their scores are few,
+/// since quantized weights are unpacked anew for each piece.
 const PIECE: usize = 256;
 /// Scores of one layer up to which a piece may be longer: 64 MiB.
 const SCORES: usize = 1 << 24;
@@ -199,7 +199,7 @@ impl Engine {
         let mut last = None;
         let new = &ids[slot.seen.len()..];
         // Pieces of like length: a short last one would be multiplied in the other way.
-        let longest = (SCORES / (self.decoder.config.heads * ids.len()).max(1)).clamp(PIECE, 2 * PIECE);
+        let longest = (SCORES / (self.decoder.config.heads * ids.len()).max(1)).clamp(PIECE, 4 * PIECE);
         let size = new.len().div_ceil(new.len().div_ceil(longest).max(1)).max(1);
         for piece in new.chunks(size) {
             let mut one = [Sequence { cache: &mut slot.cache, ids: piece }];

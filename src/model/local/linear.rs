@@ -6,6 +6,7 @@ use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
 use candle_core::{DType, Device, Module, Result, Tensor};
 
 use super::failed;
+use super::then::Then;
 use super::{blocks, dense, many};
 
 /// Rows of input from which on it pays to unpack quantized weights and multiply densely.
@@ -47,15 +48,23 @@ impl Linear {
 
     /// `x` is (rows, width).
     pub(super) fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        let rows = x.dim(0)?;
+        self.forward_then(x, Then::Nothing)
+    }
+
+    /// The same, and what follows.
+    pub(super) fn forward_then(&self, x: &Tensor, then: Then<'_>) -> Result<Tensor> {
+        let bias = self.bias.as_ref();
         let product = match &self.weight {
             Weight::Dense(weight) if dense::is_quick(x, weight) => dense::product(x, weight)?,
-            Weight::Dense(weight) if many::is_quick(x) && weight.is_contiguous() => many::dense(x, weight)?,
+            Weight::Dense(weight) if many::is_quick(x) && weight.is_contiguous() => {
+                return then.with(bias, weight.dim(0)?, |finish| many::dense(x, weight, finish));
+            }
             Weight::Dense(weight) => x.matmul(&weight.t()?)?,
             Weight::Quantized(weight) if matches!(x.device(), Device::Cpu) => {
-                if rows >= UNPACK && many::is_quick(x) {
-                    many::quantized(x, weight)?
-                } else if rows >= UNPACK {
+                if x.dim(0)? >= UNPACK && many::is_quick(x) {
+                    let height = weight.shape().dims2()?.0;
+                    return then.with(bias, height, |finish| many::quantized(x, weight, finish));
+                } else if x.dim(0)? >= UNPACK {
                     x.matmul(&weight.dequantize(x.device())?.t()?)?
                 } else if blocks::is_quick(weight) {
                     blocks::product(x, weight)?
@@ -65,10 +74,7 @@ impl Linear {
             }
             Weight::Quantized(weight) => QMatMul::QTensor(weight.clone()).forward(x)?,
         };
-        match &self.bias {
-            Some(bias) => product.broadcast_add(bias),
-            None => Ok(product),
-        }
+        then.apply(product, bias)
     }
 }
 

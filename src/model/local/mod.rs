@@ -12,6 +12,8 @@ mod activation;
 mod attention;
 #[cfg(feature = "local")]
 mod blocks;
+#[cfg(all(feature = "local", target_arch = "x86_64"))]
+mod blocks_x86;
 #[cfg(feature = "local")]
 mod chat;
 #[cfg(feature = "local")]
@@ -33,6 +35,8 @@ mod engine;
 #[cfg(feature = "local")]
 mod experts;
 #[cfg(feature = "local")]
+mod inside;
+#[cfg(feature = "local")]
 mod linear;
 #[cfg(feature = "local")]
 mod load;
@@ -42,6 +46,10 @@ mod many;
 mod names;
 #[cfg(feature = "local")]
 mod nli;
+#[cfg(feature = "local")]
+mod norm;
+#[cfg(feature = "local")]
+mod numbers;
 #[cfg(all(test, feature = "local"))]
 mod parity;
 #[cfg(all(test, feature = "local"))]
@@ -56,6 +64,10 @@ mod rope;
 mod sampling;
 #[cfg(feature = "local")]
 mod text;
+#[cfg(feature = "local")]
+mod then;
+#[cfg(feature = "local")]
+mod tile;
 #[cfg(feature = "local")]
 mod unpack;
 #[cfg(feature = "local")]

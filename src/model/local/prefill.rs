@@ -8,10 +8,11 @@ use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
 
 use super::attention::{Inputs, Sight, softmax};
 use super::blocks::Out;
-use super::vector::{BAND, COLUMNS, Rows, is_quick, multiply};
+use super::tile::{BAND, COLUMNS, Rows, multiply};
+use super::vector::is_quick;
 
 /// Rows (queries of all heads that share their keys) that one piece of work covers.
-const ROWS: usize = 8 * BAND;
+const ROWS: usize = 4 * BAND;
 /// Keys that one piece of turning them covers.
 const KEYS: usize = 64;
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use candle_core::quantized::{GgmlDType, QStorage, QTensor};
 use candle_core::{CpuStorage, Device, Result, bail};
 
-use super::activation::widened;
+use super::activation::{fused, widened};
 use super::blocks::{BLOCK, BYTES, scales};
 
 /// Writes whole rows, whose blocks `bytes` are, into `out`, which holds as many rows of `width`.
@@ -21,17 +21,16 @@ pub(super) fn unpack(bytes: &[u8], kind: GgmlDType, width: usize, out: &mut [f32
     unpack_by_candle(bytes, kind, (rows, width), out)
 }
 
-widened!(unpack_q4_1, unpack_q4_1_wide, unpack_q4_1_plain(blocks: &[u8], out: &mut [f32]));
+widened!(unpack_q4_1, unpack_q4_1_plain(blocks: &[u8], out: &mut [f32]));
 
 #[inline(always)]
-fn unpack_q4_1_plain(blocks: &[u8], out: &mut [f32]) {
+fn unpack_q4_1_plain<const FUSED: bool>(blocks: &[u8], out: &mut [f32]) {
     for (block, values) in blocks.chunks_exact(BYTES).zip(out.as_chunks_mut::<BLOCK>().0) {
         let (d, m) = scales(block);
         let (low, high) = values.split_at_mut(BLOCK / 2);
         for ((low, high), byte) in low.iter_mut().zip(high).zip(&block[4..]) {
-            // Not `mul_add`: where a machine lacks the instruction, that is a function call a weight.
-            *low = f32::from(byte & 15) * d + m;
-            *high = f32::from(byte >> 4) * d + m;
+            *low = fused::<FUSED>(f32::from(byte & 15), d, m);
+            *high = fused::<FUSED>(f32::from(byte >> 4), d, m);
         }
     }
 }

@@ -1,0 +1,81 @@
+//! Attention inside each text of a batch, on the processor: what encoders do.
+//!
+//! Queries, keys and values are read where the product left them, and every text's heads are pieces of work of their own.
+
+use candle_core::utils::barrier_pool;
+use candle_core::{DType, Result, Tensor, bail};
+
+use super::attention::softmax;
+use super::blocks::Out;
+use super::numbers::numbers;
+use super::tile::{BAND, COLUMNS, Rows, multiply};
+use super::vector::is_quick;
+
+/// Queries that one piece of work takes at a time.
+const ROWS: usize = 8 * BAND;
+
+/// Whether [`attend`] can do it: f32 on the processor, whole vectors in a head, and the instructions.
+pub(super) fn is_possible(qkv: &Tensor, heads: usize) -> bool {
+    let is_whole = qkv.dims().last().is_some_and(|width| width.is_multiple_of(3 * heads * COLUMNS));
+    qkv.device().is_cpu() && qkv.dtype() == DType::F32 && is_whole && is_quick()
+}
+
+/// `qkv` is (tokens, queries, keys and values of all heads side by side), text after text. Returns (tokens, hidden).
+pub(super) fn attend(qkv: &Tensor, lengths: &[usize], heads: usize) -> Result<Tensor> {
+    let qkv = qkv.contiguous()?;
+    let (tokens, columns) = qkv.dims2()?;
+    if lengths.iter().sum::<usize>() != tokens {
+        bail!("texts of {} tokens in a batch of {tokens}", lengths.iter().sum::<usize>());
+    }
+    let (storage, layout) = qkv.storage_and_layout();
+    let all = numbers(&storage, layout)?;
+    let hidden = columns / 3;
+    let width = hidden / heads;
+    let scale = (width as f32).sqrt().recip();
+    let starts: Vec<usize> = lengths
+        .iter()
+        .scan(0, |at, length| {
+            *at += length;
+            Some(*at - length)
+        })
+        .collect();
+    let mut out = vec![0.0_f32; tokens * hidden];
+    let target = Out::of(&mut out);
+    barrier_pool().execute_chunked(lengths.len() * heads, |units| {
+        let (mut turned, mut scores, mut answer) = (Vec::new(), Vec::new(), Vec::new());
+        for unit in units {
+            let (start, length, head) = (starts[unit / heads], lengths[unit / heads], unit % heads);
+            let from = |token: usize, part: usize| (start + token) * columns + part * hidden + head * width;
+            let step = length.next_multiple_of(COLUMNS);
+            turned.clear();
+            turned.resize(width * step, 0.0_f32);
+            for token in 0..length {
+                let key = &all[from(token, 1)..][..width];
+                for (place, number) in key.iter().enumerate() {
+                    turned[place * step + token] = number * scale;
+                }
+            }
+            for first in (0..length).step_by(ROWS) {
+                let rows = ROWS.min(length - first);
+                scores.resize(rows * step, 0.0_f32);
+                answer.resize(rows * width, 0.0_f32);
+                let queries = Rows { numbers: &all[from(first, 0)..], step: columns };
+                let mut is_done = multiply(queries, Rows { numbers: &turned, step }, &mut scores, width, step);
+                for row in scores.chunks_exact_mut(step) {
+                    softmax(&mut row[..length]);
+                }
+                let values = Rows { numbers: &all[from(0, 2)..], step: columns };
+                is_done &= multiply(Rows { numbers: &scores, step }, values, &mut answer, length, width);
+                if !is_done {
+                    answer.fill(f32::NAN);
+                }
+                for (row, answer) in answer.chunks_exact(width).enumerate() {
+                    let place = (start + first + row) * hidden + head * width;
+                    // SAFETY: a token's part of a head is written by one piece of work.
+                    unsafe { target.part(place, width) }.copy_from_slice(answer);
+                }
+            }
+        }
+    });
+    Tensor::from_vec(out, (tokens, hidden), qkv.device())
+}
