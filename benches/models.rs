@@ -2,8 +2,8 @@
 //!
 //! `tests/fetch-parts --rival` fetches the models and llama.cpp. With `CLAIMLAB_PYTHON` set to a Python that has
 //! sentence-transformers, MiniLM is compared with that too. What is missing is said and left out. Everything computes on
-//! as many threads as the machine has, ours and the rivals'; `RAYON_NUM_THREADS` sets another number. Measured three
-//! times; the median counts.
+//! as many threads as the machine has, ours and the rivals'; `RAYON_NUM_THREADS` sets another number. Ours and a rival are
+//! measured in turns, since a machine is not equally fast all the time; medians count.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::collections::HashMap;
@@ -22,6 +22,8 @@ use serde_json::{Value, json};
 const READ: usize = 1500;
 const WRITTEN: u32 = 64;
 const ROUNDS: usize = 3;
+/// Turns of ours and a rival.
+const TURNS: usize = 5;
 /// What both libraries of threads look for when they start.
 const THREADS: [&str; 2] = ["RAYON_NUM_THREADS", "CANDLE_NUM_THREADS"];
 
@@ -100,23 +102,34 @@ fn speeds(model: &LanguageModel, read: usize, salt: usize) -> (f64, f64) {
 fn decoder(file: &Path, parts: &Path) {
     let model = Local::at(file).slots(1).language_model("SmolLM2").unwrap();
     let _ = model.ask("Warm up.");
-    let (_, decode) = speeds(&model, 16, 100);
-    let (prefill, decode_after) = speeds(&model, READ, 200);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/llama_cpp.mjs");
-    let numbers = [READ, WRITTEN as usize, threads(), ROUNDS].map(|number| number.to_string());
-    let output = Command::new("node").arg(script).arg(file).args(numbers).current_dir(parts.join("rival")).output();
-    let told: Option<Value> = output.ok().and_then(|output| serde_json::from_slice(&output.stdout).ok());
-    let told = told.unwrap_or_else(|| {
-        println!("llama.cpp is not there, left out; run tests/fetch-parts --rival (needs node)");
-        Value::Null
-    });
-    let rival = told["rival"].as_str().unwrap_or("llama.cpp");
-    let theirs = |name: &str| told[name].as_f64().unwrap_or(f64::NAN);
-    let unit = "tokens/s";
-    beside(&format!("SmolLM2-135M Q4_1, reading {READ} tokens"), prefill, rival, theirs("prefill"), unit, 0.7);
-    beside("SmolLM2-135M Q4_1, writing", decode, rival, theirs("decode"), unit, 0.7);
-    let after = format!("SmolLM2-135M Q4_1, writing after {READ} tokens");
-    beside(&after, decode_after, rival, theirs("decode_after"), unit, 0.7);
+    let numbers = [READ, WRITTEN as usize, threads(), 1].map(|number| number.to_string());
+    // Of each turn: reading, writing, writing after it; ours and theirs.
+    let (mut ours, mut theirs) = ([const { Vec::new() }; 3], [const { Vec::new() }; 3]);
+    let mut rival = "llama.cpp".to_owned();
+    for turn in 0..TURNS {
+        let (_, decode) = speeds(&model, 16, 100 + 1000 * turn);
+        let (prefill, decode_after) = speeds(&model, READ, 200 + 1000 * turn);
+        let mut command = Command::new("node");
+        let output = command.arg(script).arg(file).args(&numbers).current_dir(parts.join("rival")).output();
+        let told: Option<Value> = output.ok().and_then(|output| serde_json::from_slice(&output.stdout).ok());
+        let told = told.unwrap_or_else(|| {
+            println!("llama.cpp is not there, left out; run tests/fetch-parts --rival (needs node)");
+            Value::Null
+        });
+        rival = told["rival"].as_str().map_or(rival, str::to_owned);
+        for (all, one) in ours.iter_mut().zip([prefill, decode, decode_after]) {
+            all.push(one);
+        }
+        for (all, name) in theirs.iter_mut().zip(["prefill", "decode", "decode_after"]) {
+            all.push(told[name].as_f64().unwrap_or(f64::NAN));
+        }
+    }
+    let what = [format!("reading {READ} tokens"), "writing".to_owned(), format!("writing after {READ} tokens")];
+    for ((what, ours), theirs) in what.iter().zip(ours).zip(theirs) {
+        let what = format!("SmolLM2-135M Q4_1, {what}");
+        beside(&what, median(ours), &rival, median(theirs), "tokens/s", 0.7);
+    }
 }
 
 /// Peak resident memory of a process that loads SmolLM2, reads the long prompt and answers.
@@ -208,35 +221,39 @@ fn minilm(folder: &Path) {
     };
     let texts: Vec<String> = (0..96).map(text).collect();
     let _ = model.embed(&texts[..8]);
-    let time = |_| {
-        let began = Instant::now();
-        model.embed(&texts).unwrap();
-        texts.len() as f64 / began.elapsed().as_secs_f64()
-    };
-    let ours = median((0..ROUNDS).map(time).collect());
     let python = std::env::var_os("CLAIMLAB_PYTHON").unwrap_or_else(|| "python3".into());
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/sentence_transformers_rival.py");
-    let child = Command::new(python)
-        .arg(script)
-        .arg(folder)
-        .args([threads(), ROUNDS].map(|number| number.to_string()))
-        .env("OMP_NUM_THREADS", threads().to_string())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
-    let told = child.ok().and_then(|mut child| {
-        // A script that cannot begin does not read; that is told below.
-        let _ = serde_json::to_writer(child.stdin.take()?, &texts);
-        serde_json::from_slice::<Value>(&child.wait_with_output().ok()?.stdout).ok()
-    });
-    let told = told.unwrap_or_else(|| {
-        println!("sentence-transformers is not there, left out; set CLAIMLAB_PYTHON to a Python that has it");
-        Value::Null
-    });
-    let theirs = told["chunks_per_second"].as_f64().unwrap_or(f64::NAN);
-    let rival = told["rival"].as_str().unwrap_or("sentence-transformers");
-    beside("MiniLM, chunks of 115 words", ours, rival, theirs, "chunks/s", 1.0);
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let mut rival = "sentence-transformers".to_owned();
+    for _ in 0..TURNS {
+        let time = |_| {
+            let began = Instant::now();
+            model.embed(&texts).unwrap();
+            texts.len() as f64 / began.elapsed().as_secs_f64()
+        };
+        ours.push(median((0..ROUNDS).map(time).collect()));
+        let child = Command::new(&python)
+            .arg(script)
+            .arg(folder)
+            .args([threads(), ROUNDS].map(|number| number.to_string()))
+            .env("OMP_NUM_THREADS", threads().to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let told = child.ok().and_then(|mut child| {
+            // A script that cannot begin does not read; that is told below.
+            let _ = serde_json::to_writer(child.stdin.take()?, &texts);
+            serde_json::from_slice::<Value>(&child.wait_with_output().ok()?.stdout).ok()
+        });
+        let told = told.unwrap_or_else(|| {
+            println!("sentence-transformers is not there, left out; set CLAIMLAB_PYTHON to a Python that has it");
+            Value::Null
+        });
+        theirs.push(told["chunks_per_second"].as_f64().unwrap_or(f64::NAN));
+        rival = told["rival"].as_str().map_or(rival, str::to_owned);
+    }
+    beside("MiniLM, chunks of 115 words", median(ours), &rival, median(theirs), "chunks/s", 1.0);
 }
 
 fn journal() {

@@ -1,9 +1,9 @@
 //! Activations on the CPU in vector loops; candle computes exponentials and error functions one by one.
 
-use candle_core::utils::barrier_pool;
 use candle_core::{CpuStorage, CustomOp1, InplaceOp1, Layout, Result, Shape, Tensor, bail};
 
 use super::blocks::Out;
+use super::share::share;
 
 /// Numbers from which on threads are worth their while.
 const MANY: usize = 1 << 14;
@@ -11,9 +11,6 @@ const MANY: usize = 1 << 14;
 const ROW: usize = 1 << 10;
 
 /// Does something with every row, on all threads if there are many numbers; the last row may be shorter.
-///
-/// These are the threads that multiply matrices. They wait busily for each other, so a second set of them (rayon's, which
-/// candle uses) would find no core free.
 pub(super) fn each_row(numbers: &mut [f32], width: usize, each: impl Fn(usize, &mut [f32]) + Sync) {
     let width = width.max(1);
     let (length, target) = (numbers.len(), Out::of(numbers));
@@ -24,7 +21,7 @@ pub(super) fn each_row(numbers: &mut [f32], width: usize, each: impl Fn(usize, &
         }
     };
     let rows = length.div_ceil(width);
-    if length < MANY { some(0..rows) } else { barrier_pool().execute_chunked(rows, some) }
+    if length < MANY { some(0..rows) } else { share(rows, some) }
 }
 
 /// `silu(gate) · up`, where `both` is (rows, gate and up side by side).

@@ -1,11 +1,11 @@
 //! Attention over the keys and values of one sequence, queries grouped by the head that they share keys with.
 
-use candle_core::utils::barrier_pool;
 use candle_core::{CpuStorage, CustomOp3, D, DType, Device, InplaceOp1, Layout, Result, Shape, Tensor, bail};
 
 use super::activation::{each_row, exp, widened};
 use super::blocks::Out;
 use super::prefill;
+use super::share::share;
 use super::vector::{add_weighted, each_dot};
 
 /// What a query may see.
@@ -194,7 +194,7 @@ impl CustomOp3 for OneQuery {
         if heads * (last - first) * width < MANY {
             (0..heads).for_each(each);
         } else {
-            barrier_pool().execute_chunked(heads, |heads| heads.for_each(&each));
+            share(heads, |heads| heads.for_each(&each));
         }
         Ok((CpuStorage::F32(out), Shape::from((1, heads * width))))
     }

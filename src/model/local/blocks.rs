@@ -6,11 +6,11 @@
 //! signs (ggml's `block_q4_1` and `block_q8_0`).
 
 use candle_core::quantized::{GgmlDType, QTensor};
-use candle_core::utils::barrier_pool;
 use candle_core::{CpuStorage, Result, Storage, Tensor, bail};
 use half::f16;
 
 use super::activation::{fused, widened};
+use super::share::share;
 
 /// Weights in a block.
 pub(super) const BLOCK: usize = 32;
@@ -186,7 +186,7 @@ pub(super) fn product(x: &Tensor, weight: &QTensor) -> Result<Tensor> {
     }
     let mut out = vec![0_f32; rows * height];
     let target = Out::of(&mut out);
-    barrier_pool().execute_chunked(height, |range| {
+    share(height, |range| {
         let weights = &blocks[range.start * row_bytes..range.end * row_bytes];
         for input in 0..rows {
             // SAFETY: these rows of weights are this piece of work's alone, and so are their places in every row of output.

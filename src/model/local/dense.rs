@@ -3,10 +3,10 @@
 //! Writing replies multiplies one row a reply with every weight of the model: each weight is read once, and memory is the
 //! limit. candle multiplies one row on one thread, and copies weights to multiply several.
 
-use candle_core::utils::barrier_pool;
 use candle_core::{CpuStorage, DType, Result, Storage, Tensor, bail};
 
 use super::blocks::Out;
+use super::share::share;
 use super::vector::{self, is_quick as is_quick_here};
 
 /// Rows up to which this is the quick way.
@@ -43,7 +43,7 @@ pub(super) fn product(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
     let weights = &weights[weight_layout.start_offset()..][..height * width];
     let mut out = vec![0_f32; rows * height];
     let target = Out::of(&mut out);
-    barrier_pool().execute_chunked(height, |range| {
+    share(height, |range| {
         for row in range {
             let weights = &weights[row * width..(row + 1) * width];
             for (group, inputs) in inputs.chunks(TOGETHER * width.max(1)).enumerate() {

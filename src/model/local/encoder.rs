@@ -116,6 +116,13 @@ impl Encoder {
 
     /// The last layer's states of all texts, packed: (tokens, hidden).
     pub(super) fn forward(&self, batch: &[Input]) -> Result<Tensor> {
+        if self.words.device().is_cpu() {
+            return candle_core::utils::with_threadpool(|| self.states(batch));
+        }
+        self.states(batch)
+    }
+
+    fn states(&self, batch: &[Input]) -> Result<Tensor> {
         let device = self.words.device();
         let gather = |table: &Tensor, ids: Vec<u32>| {
             let n = ids.len();

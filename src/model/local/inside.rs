@@ -2,12 +2,12 @@
 //!
 //! Queries, keys and values are read where the product left them, and every text's heads are pieces of work of their own.
 
-use candle_core::utils::barrier_pool;
 use candle_core::{DType, Result, Tensor, bail};
 
 use super::attention::softmax;
 use super::blocks::Out;
 use super::numbers::numbers;
+use super::share::share;
 use super::tile::{BAND, COLUMNS, Rows, multiply};
 use super::vector::is_quick;
 
@@ -41,7 +41,7 @@ pub(super) fn attend(qkv: &Tensor, lengths: &[usize], heads: usize) -> Result<Te
         .collect();
     let mut out = vec![0.0_f32; tokens * hidden];
     let target = Out::of(&mut out);
-    barrier_pool().execute_chunked(lengths.len() * heads, |units| {
+    share(lengths.len() * heads, |units| {
         let (mut turned, mut scores, mut answer) = (Vec::new(), Vec::new(), Vec::new());
         for unit in units {
             let (start, length, head) = (starts[unit / heads], lengths[unit / heads], unit % heads);

@@ -8,11 +8,11 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use candle_core::quantized::QTensor;
-use candle_core::utils::barrier_pool;
 use candle_core::{DType, Result, Tensor, bail};
 
 use super::blocks::Out;
 use super::numbers::numbers;
+use super::share::share;
 use super::then::Finish;
 use super::tile::{BAND, COLUMNS, Rows, multiply_into};
 use super::unpack::unpack;
@@ -20,8 +20,8 @@ use super::vector::is_quick as is_quick_here;
 
 /// Rows of weights that are turned together: the columns of the largest tile.
 const PANEL: usize = 32;
-/// Numbers of a row that are multiplied at a time, so that a panel's part stays in the first cache.
-const DEPTH: usize = 256;
+/// Numbers of a row that are multiplied at a time, so that those of the rows of a tile stay in the first cache.
+const DEPTH: usize = 768;
 /// Turned numbers that exist at a time.
 const GROUP: usize = 1 << 20;
 /// Rows of input from which on threads share them; of fewer, they share the weights.
@@ -81,7 +81,7 @@ fn product(
     for first in (0..panels).step_by(group) {
         let n = group.min(panels - first);
         let places = Out::of(&mut turned);
-        barrier_pool().execute_chunked(n, |panels| {
+        share(n, |panels| {
             let mut weights = vec![0.0; PANEL * width];
             for panel in panels {
                 let row = (first + panel) * PANEL;
@@ -112,7 +112,7 @@ fn product(
         };
         if rows >= SHARED {
             let bands = rows.div_ceil(BAND);
-            barrier_pool().execute_chunked(bands, |bands| {
+            share(bands, |bands| {
                 let of = bands.start * BAND..rows.min(bands.end * BAND);
                 through(of.clone(), 0..n);
                 if first + n == panels {
@@ -121,7 +121,7 @@ fn product(
                 }
             });
         } else {
-            barrier_pool().execute_chunked(n, |panels| through(0..rows, panels));
+            share(n, |panels| through(0..rows, panels));
         }
     }
     if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {

@@ -63,6 +63,8 @@ mod rope;
 #[cfg(feature = "local")]
 mod sampling;
 #[cfg(feature = "local")]
+mod share;
+#[cfg(feature = "local")]
 mod text;
 #[cfg(feature = "local")]
 mod then;

@@ -3,11 +3,11 @@
 //! A band of queries meets the keys that it sees, and no others: half of a causal prompt's scores are never computed, and
 //! what is computed stays in the cache of its core.
 
-use candle_core::utils::barrier_pool;
 use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
 
 use super::attention::{Inputs, Sight, softmax};
 use super::blocks::Out;
+use super::share::share;
 use super::tile::{BAND, COLUMNS, Rows, multiply};
 use super::vector::is_quick;
 
@@ -52,7 +52,7 @@ impl CustomOp3 for ManyQueries {
         let mut out = vec![0.0_f32; queries * heads * width];
         let target = Out::of(&mut out);
         let place = |head: usize, row: usize| (row / group * heads + head * group + row % group) * width;
-        barrier_pool().execute_chunked(shared * blocks, |units| {
+        share(shared * blocks, |units| {
             let (mut asked, mut scores, mut answer) = (Vec::new(), Vec::new(), Vec::new());
             for unit in units {
                 let (head, block) = (unit / blocks, unit % blocks);
@@ -105,7 +105,7 @@ impl Turned {
         let mut numbers = vec![0.0_f32; shared * width * step];
         let target = Out::of(&mut numbers);
         let pieces = keys.div_ceil(KEYS);
-        barrier_pool().execute_chunked(shared * pieces, |units| {
+        share(shared * pieces, |units| {
             for unit in units {
                 let (head, piece) = (unit / pieces, unit % pieces);
                 let (from, to) = (piece * KEYS, keys.min((piece + 1) * KEYS));
