@@ -2,8 +2,7 @@
 
 use candle_core::{CpuStorage, CustomOp1, InplaceOp1, Layout, Result, Shape, Tensor, bail};
 
-use super::blocks::Out;
-use super::share::share;
+use super::share::{Out, share};
 
 /// Numbers from which on threads are worth their while.
 const MANY: usize = 1 << 14;

@@ -3,9 +3,8 @@
 use candle_core::{CpuStorage, CustomOp3, D, DType, Device, InplaceOp1, Layout, Result, Shape, Tensor, bail};
 
 use super::activation::{each_row, exp, widened};
-use super::blocks::Out;
 use super::prefill;
-use super::share::share;
+use super::share::{Out, share};
 use super::vector::{add_weighted, each_dot};
 
 /// What a query may see.

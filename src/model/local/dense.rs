@@ -5,8 +5,7 @@
 
 use candle_core::{CpuStorage, DType, Result, Storage, Tensor, bail};
 
-use super::blocks::Out;
-use super::share::share;
+use super::share::{Out, share};
 use super::vector::{self, is_quick as is_quick_here};
 
 /// Rows up to which this is the quick way.

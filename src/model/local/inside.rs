@@ -5,9 +5,8 @@
 use candle_core::{DType, Result, Tensor, bail};
 
 use super::attention::softmax;
-use super::blocks::Out;
 use super::numbers::numbers;
-use super::share::share;
+use super::share::{Out, share};
 use super::tile::{BAND, COLUMNS, Rows, multiply};
 use super::vector::is_quick;
 

@@ -10,9 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use candle_core::quantized::QTensor;
 use candle_core::{DType, Result, Tensor, bail};
 
-use super::blocks::Out;
 use super::numbers::numbers;
-use super::share::share;
+use super::share::{Out, share};
 use super::then::Finish;
 use super::tile::{BAND, COLUMNS, Rows, multiply_into};
 use super::unpack::unpack;

@@ -6,8 +6,7 @@
 use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
 
 use super::attention::{Inputs, Sight, softmax};
-use super::blocks::Out;
-use super::share::share;
+use super::share::{Out, share};
 use super::tile::{BAND, COLUMNS, Rows, multiply};
 use super::vector::is_quick;
 

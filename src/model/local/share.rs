@@ -1,4 +1,4 @@
-//! Work in pieces on all threads.
+//! Work in pieces on all threads, and numbers that they write together.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,6 +34,46 @@ pub(super) fn share(pieces: usize, work: impl Fn(Range<usize>) + Sync) {
         }
         turns();
     });
+}
+
+/// Numbers that several threads write, each its own.
+#[derive(Clone, Copy)]
+pub(super) struct Out(*mut f32);
+// SAFETY: every piece of work writes other places, and the pool ends before the vector is read.
+unsafe impl Send for Out {}
+// SAFETY: as above.
+unsafe impl Sync for Out {}
+
+/// What [`Out`] points to: numbers, or room for them.
+pub(super) trait Float {}
+impl Float for f32 {}
+impl Float for std::mem::MaybeUninit<f32> {}
+
+impl Out {
+    pub(super) fn of<T: Float>(values: &mut [T]) -> Self {
+        Self(values.as_mut_ptr().cast())
+    }
+
+    /// # Safety
+    /// `place` lies inside the vector, and nobody else writes it.
+    pub(super) unsafe fn set(self, place: usize, value: f32) {
+        // SAFETY: the caller's promise.
+        unsafe { *self.0.add(place) = value }
+    }
+
+    /// # Safety
+    /// `place` lies inside the vector.
+    pub(super) unsafe fn at(self, place: usize) -> *mut f32 {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.add(place) }
+    }
+
+    /// # Safety
+    /// The range lies inside the vector, its numbers have been written, and nobody else touches it.
+    pub(super) unsafe fn part<'a>(self, from: usize, length: usize) -> &'a mut [f32] {
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.0.add(from), length) }
+    }
 }
 
 #[cfg(test)]

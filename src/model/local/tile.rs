@@ -186,11 +186,8 @@ tiles!(
 
 #[cfg(test)]
 mod tests {
+    use super::super::vector::tests::numbers;
     use super::*;
-
-    fn numbers(n: usize, salt: usize) -> Vec<f32> {
-        (0..n).map(|place| ((place * 37 + salt * 11) % 101) as f32 / 50.0 - 1.0).collect()
-    }
 
     #[test]
     fn products_agree_with_the_plain_loops() {

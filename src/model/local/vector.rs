@@ -196,10 +196,10 @@ pub(super) fn total(lanes: __m256) -> f32 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn numbers(n: usize, salt: usize) -> Vec<f32> {
+    pub(in super::super) fn numbers(n: usize, salt: usize) -> Vec<f32> {
         (0..n).map(|place| ((place * 37 + salt * 11) % 101) as f32 / 50.0 - 1.0).collect()
     }
 
