@@ -232,14 +232,18 @@ const LANES: usize = 16;
 
 #[inline(always)]
 fn softmax_plain<const FUSED: bool>(scores: &mut [f32]) {
-    let mut tops = [f32::NEG_INFINITY; LANES];
-    let (chunks, rest) = scores.as_chunks::<LANES>();
-    for chunk in chunks {
+    // The last numbers are filled up to a vector; what that adds for nothing to the sum is below 1e-37.
+    let (chunks, rest) = scores.as_chunks_mut::<LANES>();
+    let mut last = [f32::NEG_INFINITY; LANES];
+    last[..rest.len()].copy_from_slice(rest);
+    let larger = |a: f32, b: f32| if a > b { a } else { b };
+    let mut tops = last;
+    for chunk in &*chunks {
         for (top, score) in tops.iter_mut().zip(chunk) {
-            *top = if *score > *top { *score } else { *top };
+            *top = larger(*score, *top);
         }
     }
-    let top = tops.iter().chain(rest).fold(f32::NEG_INFINITY, |most, score| most.max(*score));
+    let top = across(tops, larger);
     let mut sums = [0.0_f32; LANES];
     let mut exponential = |chunk: &mut [f32; LANES]| {
         for (sum, score) in sums.iter_mut().zip(chunk) {
@@ -247,19 +251,28 @@ fn softmax_plain<const FUSED: bool>(scores: &mut [f32]) {
             *sum += *score;
         }
     };
-    let (chunks, rest) = scores.as_chunks_mut::<LANES>();
     chunks.iter_mut().for_each(&mut exponential);
     if !rest.is_empty() {
-        // Filled up, so that the last ones are a vector too; what is added for nothing is below 1e-37.
-        let mut last = [f32::NEG_INFINITY; LANES];
-        last[..rest.len()].copy_from_slice(rest);
         exponential(&mut last);
         rest.copy_from_slice(&last[..rest.len()]);
     }
-    let inverse = 1.0 / sums.iter().sum::<f32>();
+    let inverse = 1.0 / across(sums, |a, b| a + b);
     for score in scores {
         *score *= inverse;
     }
+}
+
+/// The lanes of a vector as one number, half by half.
+#[inline(always)]
+fn across(mut lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] = join(lanes[lane], lanes[lane + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
 }
 
 #[cfg(test)]

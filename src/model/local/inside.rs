@@ -7,7 +7,7 @@ use candle_core::{DType, Result, Tensor, bail};
 use super::attention::softmax;
 use super::numbers::numbers;
 use super::share::{Out, share};
-use super::tile::{BAND, COLUMNS, Rows, multiply};
+use super::tile::{BAND, COLUMNS, Rows, multiply, multiply_into};
 use super::vector::is_quick;
 
 /// Queries that one piece of work takes at a time.
@@ -41,37 +41,36 @@ pub(super) fn attend(qkv: &Tensor, lengths: &[usize], heads: usize) -> Result<Te
     let mut out = vec![0.0_f32; tokens * hidden];
     let target = Out::of(&mut out);
     share(lengths.len() * heads, |units| {
-        let (mut turned, mut scores, mut answer) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut turned, mut scores) = (Vec::new(), Vec::new());
         for unit in units {
             let (start, length, head) = (starts[unit / heads], lengths[unit / heads], unit % heads);
             let from = |token: usize, part: usize| (start + token) * columns + part * hidden + head * width;
             let step = length.next_multiple_of(COLUMNS);
-            turned.clear();
             turned.resize(width * step, 0.0_f32);
             for token in 0..length {
                 let key = &all[from(token, 1)..][..width];
-                for (place, number) in key.iter().enumerate() {
-                    turned[place * step + token] = number * scale;
+                for (row, number) in turned.chunks_exact_mut(step).zip(key) {
+                    row[token] = number * scale;
                 }
             }
+            let keys = Rows { numbers: &turned[..], step };
+            let values = Rows { numbers: &all[from(0, 2)..], step: columns };
             for first in (0..length).step_by(ROWS) {
                 let rows = ROWS.min(length - first);
                 scores.resize(rows * step, 0.0_f32);
-                answer.resize(rows * width, 0.0_f32);
                 let queries = Rows { numbers: &all[from(first, 0)..], step: columns };
-                let mut is_done = multiply(queries, Rows { numbers: &turned, step }, &mut scores, width, step);
+                if !multiply(queries, keys, &mut scores, width, step) {
+                    scores.fill(f32::NAN);
+                }
                 for row in scores.chunks_exact_mut(step) {
                     softmax(&mut row[..length]);
                 }
-                let values = Rows { numbers: &all[from(0, 2)..], step: columns };
-                is_done &= multiply(Rows { numbers: &scores, step }, values, &mut answer, length, width);
-                if !is_done {
-                    answer.fill(f32::NAN);
-                }
-                for (row, answer) in answer.chunks_exact(width).enumerate() {
-                    let place = (start + first + row) * hidden + head * width;
-                    // SAFETY: a token's part of a head is written by one piece of work.
-                    unsafe { target.part(place, width) }.copy_from_slice(answer);
+                let scores = Rows { numbers: &scores, step };
+                // SAFETY: the instructions are there. Values reach to `length` rows of `width`, scores to `rows` rows of
+                // `length`, and a token's part of a head is written by one piece of work.
+                unsafe {
+                    let answer = target.at((start + first) * hidden + head * width);
+                    multiply_into(scores, values, (answer, hidden), (rows, length, width), false);
                 }
             }
         }

@@ -57,13 +57,14 @@ impl Linear {
         let product = match &self.weight {
             Weight::Dense(weight) if dense::is_quick(x, weight) => dense::product(x, weight)?,
             Weight::Dense(weight) if many::is_quick(x) && weight.is_contiguous() => {
-                return then.with(bias, weight.dim(0)?, |finish| many::dense(x, weight, finish));
+                let shape = (x.dim(0)?, weight.dim(0)?);
+                return then.with(bias, shape, |finish| many::dense(x, weight, finish));
             }
             Weight::Dense(weight) => x.matmul(&weight.t()?)?,
             Weight::Quantized(weight) if matches!(x.device(), Device::Cpu) => {
                 if x.dim(0)? >= UNPACK && many::is_quick(x) {
-                    let height = weight.shape().dims2()?.0;
-                    return then.with(bias, height, |finish| many::quantized(x, weight, finish));
+                    let shape = (x.dim(0)?, weight.shape().dims2()?.0);
+                    return then.with(bias, shape, |finish| many::quantized(x, weight, finish));
                 } else if x.dim(0)? >= UNPACK {
                     x.matmul(&weight.dequantize(x.device())?.t()?)?
                 } else if blocks::is_quick(weight) {

@@ -21,6 +21,8 @@ use super::vector::is_quick as is_quick_here;
 const PANEL: usize = 32;
 /// Numbers of a row that are multiplied at a time, so that those of the rows of a tile stay in the first cache.
 const DEPTH: usize = 768;
+/// Rows of input that one thread takes at least: enough to read each panel for.
+const BANDS: usize = 4 * BAND;
 /// Turned numbers that exist at a time.
 const GROUP: usize = 1 << 20;
 /// Rows of input from which on threads share them; of fewer, they share the weights.
@@ -110,9 +112,8 @@ fn product(
             }
         };
         if rows >= SHARED {
-            let bands = rows.div_ceil(BAND);
-            share(bands, |bands| {
-                let of = bands.start * BAND..rows.min(bands.end * BAND);
+            share(rows.div_ceil(BANDS), |bands| {
+                let of = bands.start * BANDS..rows.min(bands.end * BANDS);
                 through(of.clone(), 0..n);
                 if first + n == panels {
                     // SAFETY: these rows are this piece of work's alone.

@@ -3,29 +3,30 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Ranges that a thread takes, on average: few, so that taking them costs little, and several, so that a slow thread holds
-/// nobody up.
-const TURNS: usize = 8;
+/// Pieces of work that a thread takes at a time: first an eighth of its part, so that taking them costs little, and at last a
+/// thirty-second, so that nobody waits long for the last one.
+const FEWEST_TURNS: usize = 8;
+const MOST_TURNS: usize = 32;
 
 /// Calls `work` with ranges that together are `0..pieces`, on all threads of the pool that the caller is in.
 ///
 /// These are rayon's threads, which candle's own operations run on too. candle's `barrier_pool` waits busily for its
 /// threads: that saves a microsecond or two where a machine has nothing else to do, and was thirty times as slow
-/// where it has, since whoever waits keeps the one that is waited for from running.
+/// where it has, since whoever waits keeps the one that is waited for from running. A pool in between, whose helpers look
+/// out for work for a moment before they sleep, was no quicker than rayon's here.
 pub(super) fn share(pieces: usize, work: impl Fn(Range<usize>) + Sync) {
     let threads = rayon::current_num_threads();
     if threads == 1 || pieces <= 1 {
         return work(0..pieces);
     }
-    let some = pieces.div_ceil(threads * TURNS);
+    let (least, most) = (pieces.div_ceil(threads * MOST_TURNS), pieces.div_ceil(threads * FEWEST_TURNS));
+    let some = |from: usize| (pieces.saturating_sub(from) / (2 * threads)).clamp(least, most);
     let next = AtomicUsize::new(0);
     let turns = || {
         loop {
-            let from = next.fetch_add(some, Ordering::Relaxed);
-            if from >= pieces {
-                return;
-            }
-            work(from..pieces.min(from + some));
+            let take = |from| (from < pieces).then(|| from + some(from));
+            let Ok(from) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) else { return };
+            work(from..pieces.min(from + some(from)));
         }
     };
     rayon::in_place_scope(|scope| {

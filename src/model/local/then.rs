@@ -1,6 +1,6 @@
 //! What follows a product: done with some rows at a time, while they are in a core's cache.
 
-use candle_core::{Result, Tensor};
+use candle_core::{Result, Tensor, bail};
 
 use super::activation::{gelu, gelu_row};
 use super::norm::{Norm, normalise};
@@ -36,11 +36,11 @@ impl Then<'_> {
         }
     }
 
-    /// Hands `product` what finishes its rows, all of f32 on the processor.
+    /// Hands `product`, which has this shape, what finishes its rows, all of f32 on the processor.
     pub(super) fn with<R>(
         self,
         bias: Option<&Tensor>,
-        width: usize,
+        (height, width): (usize, usize),
         product: impl FnOnce(&Finish<'_>) -> Result<R>,
     ) -> Result<R> {
         let (added, norm) = match self {
@@ -48,6 +48,9 @@ impl Then<'_> {
             Self::Add(rows) => (Some(rows.contiguous()?), None),
             Self::AddAndNormalise(rows, norm) => (Some(rows.contiguous()?), Some(norm)),
         };
+        if let Some(rows) = added.as_ref().filter(|rows| rows.dims() != [height, width]) {
+            bail!("a product of {height} rows of {width} cannot be added to {:?}", rows.dims());
+        }
         let bias = bias.map(Tensor::storage_and_layout);
         let added = added.as_ref().map(Tensor::storage_and_layout);
         let scales = norm.map(|norm| (norm.weight.storage_and_layout(), norm.bias.storage_and_layout(), norm.epsilon));

@@ -15,6 +15,9 @@ pub(super) struct Rows<'a> {
 
 /// Products have whole multiples of so many columns.
 pub(super) const COLUMNS: usize = 16;
+/// Rows of the right matrix by which its reading runs ahead.
+#[cfg(target_arch = "x86_64")]
+const AHEAD: usize = 16;
 /// Rows of the largest tile: work is best cut into multiples of it.
 pub(super) const BAND: usize = 12;
 
@@ -86,6 +89,8 @@ macro_rules! tiles {
     ($module:ident, $features:literal, $lanes:literal, [$($tall:literal),+],
      $zero:ident, $load:ident, $spread:ident, $multiply_add:ident, $add:ident, $store:ident) => {
         mod $module {
+            use super::AHEAD;
+            use super::intrinsics::{_MM_HINT_T0, _mm_prefetch};
             use super::intrinsics::{$add, $load, $multiply_add, $spread, $store, $zero};
 
             /// All rows, for `V` vectors of columns.
@@ -133,6 +138,11 @@ macro_rules! tiles {
                         let at = place.wrapping_mul(b_step).wrapping_add(lane.wrapping_mul($lanes));
                         // SAFETY: the caller's promise.
                         *right = unsafe { $load(b.add(at)) };
+                        if (lane * $lanes).is_multiple_of(16) {
+                            // The right matrix does not fit into the first cache. A place beyond its end does no harm.
+                            let ahead = b.wrapping_add(at).wrapping_add(AHEAD.wrapping_mul(b_step));
+                            _mm_prefetch::<_MM_HINT_T0>(ahead.cast());
+                        }
                     }
                     for (row, sums) in sums.iter_mut().enumerate() {
                         // SAFETY: the caller's promise.
