@@ -70,13 +70,13 @@ pub(super) fn passages(chunks: &Chunks) -> Result<BTreeMap<String, Vec<Arc<Passa
         let passage = Passage { chunk_id, text, source: source.clone(), language };
         acts.entry(source).or_default().push(Arc::new(passage));
     }
-    let mut seen = std::collections::HashSet::new();
     for passages in acts.values_mut() {
         passages.sort_by(|a, b| a.chunk_id.cmp(&b.chunk_id));
-        if let Some(twice) = passages.iter().find(|passage| !seen.insert(passage.chunk_id.clone())) {
-            return Err(Error::input(format!("two chunks have the id {:?}", twice.chunk_id))
-                .help("make chunk_id unique before indexing"));
-        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    if let Some(twice) = acts.values().flatten().find(|passage| !seen.insert(passage.chunk_id.as_str())) {
+        return Err(Error::input(format!("two chunks have the id {:?}", twice.chunk_id))
+            .help("make chunk_id unique before indexing"));
     }
     if acts.is_empty() {
         return Err(Error::input("there are no chunks: nothing can be indexed")

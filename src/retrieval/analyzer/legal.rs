@@ -75,7 +75,7 @@ fn push(lower: &str, stop: &HashSet<&str>, stemmer: Stemmer, terms: &mut Terms) 
 
 pub(super) fn english(text: &str, terms: &mut Terms) {
     citation::each(text, &mut |citation| terms.push(citation));
-    standard::words(text, &mut |word| {
+    standard::words(text, &mut |word, _| {
         let lower = lower(word);
         let plain = lower.strip_suffix("'s").unwrap_or(&lower);
         // "can't" and "isn't" hold a negation that the rest of the word must not hide.
@@ -92,7 +92,7 @@ pub(super) fn english(text: &str, terms: &mut Terms) {
 
 pub(super) fn french(text: &str, terms: &mut Terms) {
     citation::each(text, &mut |citation| terms.push(citation));
-    standard::words(text, &mut |word| {
+    standard::words(text, &mut |word, _| {
         let lower = lower(word);
         let mut rest = lower.as_str();
         while let Some((head, tail)) = rest.split_once('\'') {

@@ -80,10 +80,26 @@ impl Analyzer {
     pub(super) fn analyze(self, text: &str, terms: &mut Terms) {
         terms.clear();
         match self {
-            Self::OpensearchStandard => standard::words(text, &mut |word| terms.push_lowercase(word)),
+            Self::OpensearchStandard => standard::words(text, &mut |word, _| terms.push_lowercase(word)),
             Self::LegalEn => legal::english(text, terms),
             Self::LegalFr => legal::french(text, terms),
         }
+    }
+
+    /// Calls `found` with the terms of a text, in order; `buffer` is for those that do not stand in the text as they are.
+    pub(super) fn each_term(self, text: &str, buffer: &mut Terms, found: &mut impl FnMut(&str)) {
+        if self != Self::OpensearchStandard {
+            self.analyze(text, buffer);
+            return buffer.iter().for_each(found);
+        }
+        standard::words(text, &mut |word, is_lower| {
+            if is_lower && word.len() <= LONGEST {
+                return found(word);
+            }
+            buffer.clear();
+            buffer.push_lowercase(word);
+            buffer.iter().for_each(&mut *found);
+        });
     }
 }
 
@@ -103,14 +119,9 @@ impl Terms {
         self.ends.clear();
     }
 
-    pub(super) fn get(&self, place: usize) -> Option<&str> {
-        let end = *self.ends.get(place)?;
-        let start = place.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
-        self.text.get(start..end)
-    }
-
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
-        (0..self.ends.len()).filter_map(|place| self.get(place))
+        let mut start = 0;
+        self.ends.iter().filter_map(move |end| self.text.get(std::mem::replace(&mut start, *end)..*end))
     }
 
     fn push(&mut self, term: &str) {
@@ -122,12 +133,8 @@ impl Terms {
 
     /// Adds a word in lower case, letter by letter as Lucene does it, in pieces if it is longer than Lucene's limit.
     fn push_lowercase(&mut self, word: &str) {
-        if word.is_ascii() && word.len() <= LONGEST {
-            let start = self.text.len();
-            self.text.push_str(word);
-            if let Some(pushed) = self.text.get_mut(start..) {
-                pushed.make_ascii_lowercase();
-            }
+        if word.len() <= LONGEST {
+            self.text.extend(word.chars().map(lowercase));
         } else {
             let mut units = 0;
             for letter in word.chars() {
@@ -136,11 +143,19 @@ impl Terms {
                     units = 0;
                 }
                 units += letter.len_utf16();
-                // Only U+0130 has a lower case of two characters, and Lucene takes the first.
-                self.text.push(letter.to_lowercase().next().unwrap_or(letter));
+                self.text.push(lowercase(letter));
             }
         }
         self.ends.push(self.text.len());
+    }
+}
+
+/// One letter for one letter: only U+0130 has a lower case of two, and Lucene takes the first.
+fn lowercase(letter: char) -> char {
+    match letter {
+        'À'..='Þ' if letter != '×' => char::from_u32(u32::from(letter) + 0x20).unwrap_or(letter),
+        '\0'..='ÿ' => letter.to_ascii_lowercase(),
+        _ => letter.to_lowercase().next().unwrap_or(letter),
     }
 }
 
@@ -169,6 +184,13 @@ mod tests {
             Analyzer::OpensearchStandard.terms("L'employeur, L.R.C. 12.3 1,000 snake_case and/or ÉTAT"),
             ["l'employeur", "l.r.c", "12.3", "1,000", "snake_case", "and", "or", "état"]
         );
+    }
+
+    #[test]
+    fn every_letter_has_the_lower_case_of_unicode() {
+        for letter in '\0'..=char::MAX {
+            assert_eq!(lowercase(letter), letter.to_lowercase().next().unwrap(), "{letter:?}");
+        }
     }
 
     #[test]

@@ -2,101 +2,91 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// What a byte of a word-like piece may be.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    /// A letter or digit.
-    Word,
-    /// White space, which always separates words.
-    Space,
-    /// Punctuation that always separates words.
-    Break,
-    /// Punctuation that may join what stands on either side of it, and bytes of characters beyond ASCII.
-    Other,
-}
+/// What a byte is, as bits, so that a piece of text has those of all its bytes.
+const SPACE: u8 = 1;
+/// Marks that join nothing when they stand before or after a word: all of ASCII's but the underscore.
+const MARK: u8 = 2;
+const UPPER: u8 = 4;
+/// The underscore, and bytes of characters beyond ASCII.
+const OTHER: u8 = 8;
 
-const fn classes() -> [Class; 256] {
-    let mut table = [Class::Other; 256];
+const KINDS: [u8; 256] = {
+    let mut kinds = [OTHER; 256];
     let mut byte = 0;
     while byte < 128 {
         let letter = byte as u8;
-        table[byte] = if letter.is_ascii_alphanumeric() {
-            Class::Word
-        } else if letter.is_ascii_whitespace() {
-            Class::Space
-        } else {
-            match letter {
-                b'\'' | b'.' | b':' | b',' | b';' | b'_' | b'"' => Class::Other,
-                _ => Class::Break,
-            }
-        };
+        if letter.is_ascii_whitespace() {
+            kinds[byte] = SPACE;
+        } else if letter.is_ascii_uppercase() {
+            kinds[byte] = UPPER;
+        } else if letter.is_ascii_alphanumeric() {
+            kinds[byte] = 0;
+        } else if letter.is_ascii_punctuation() && letter != b'_' {
+            kinds[byte] = MARK;
+        }
         byte += 1;
     }
-    table
+    kinds
+};
+
+fn kind(byte: u8) -> u8 {
+    KINDS[usize::from(byte)]
 }
 
-const CLASSES: [Class; 256] = classes();
-
-/// Calls `found` with every word, in order. The words are exactly those of
-/// [`unicode_words`](UnicodeSegmentation::unicode_words), which this calls wherever a piece between two spaces holds
-/// more than letters and digits with marks around them. (One oddity is left out: that function gives a combining letter
-/// after a space as a word that begins with the space.)
-pub(super) fn words(text: &str, found: &mut impl FnMut(&str)) {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        while at < bytes.len() && CLASSES[bytes[at] as usize] == Class::Space {
-            at += 1;
-        }
-        let start = at;
-        while at < bytes.len() && CLASSES[bytes[at] as usize] != Class::Space {
-            at += 1;
-        }
-        // Spaces of ASCII are whole characters, so both ends are boundaries.
-        if let Some(piece) = text.get(start..at).filter(|piece| !piece.is_empty()) {
-            piece_words(piece, found);
-        }
-    }
-}
-
-/// The words of a piece without white space of ASCII.
-fn piece_words(piece: &str, found: &mut impl FnMut(&str)) {
-    let bytes = piece.as_bytes();
-    let mut from = 0;
-    while from < bytes.len() && is_mark(bytes[from]) {
-        from += 1;
-    }
-    let mut to = bytes.len();
-    while to > from && is_mark(bytes[to - 1]) {
-        to -= 1;
-    }
-    let mut plain = true;
-    let mut at = from;
-    while at < to {
-        if CLASSES[bytes[at] as usize] == Class::Word {
-            at += 1;
-        } else if at + 1 < to && is_latin_letter(bytes[at], bytes[at + 1]) {
-            at += 2;
+/// Calls `found` with every word, in order, and true if it is known to have no capitals. The words are exactly those of [`unicode_words`](UnicodeSegmentation::unicode_words), which this calls wherever a piece between two
+/// spaces holds more than letters and digits with marks around them. (One oddity is left out: that function gives a
+/// combining letter after a space as a word that begins with the space.)
+pub(super) fn words(text: &str, found: &mut impl FnMut(&str, bool)) {
+    let mut piece = |from: usize, to: usize, kinds: u8| match text.get(from..to) {
+        Some("") | None => {}
+        Some(word) if kinds == 0 => found(word, true),
+        Some(piece) => marked(piece, found),
+    };
+    // One look at every byte is enough for most pieces; spaces of ASCII are whole characters that always separate words.
+    let (mut kinds, mut start) = (0, 0);
+    for (place, byte) in text.bytes().enumerate() {
+        let kind = kind(byte);
+        if kind == SPACE {
+            piece(start, place, std::mem::take(&mut kinds));
+            start = place + 1;
         } else {
-            plain = false;
-            break;
+            kinds |= kind;
         }
     }
-    if !plain {
-        piece.unicode_words().for_each(found);
-    } else if let Some(word) = piece.get(from..to).filter(|word| !word.is_empty()) {
-        found(word);
+    piece(start, text.len(), kinds);
+}
+
+/// The words of a piece without spaces.
+fn marked(piece: &str, found: &mut impl FnMut(&str, bool)) {
+    let is_mark = |byte: &u8| kind(*byte) == MARK;
+    let before = piece.bytes().take_while(is_mark).count();
+    let rest = &piece.as_bytes()[before..];
+    let inner = rest.len() - rest.iter().rev().take_while(|byte| is_mark(byte)).count();
+    let Some(word) = piece.get(before..before + inner).filter(|word| !word.is_empty()) else { return };
+    match is_lower(word.as_bytes()) {
+        Some(is_lower) => found(word, is_lower),
+        None => piece.unicode_words().for_each(|word| found(word, false)),
     }
 }
 
-/// Marks that join nothing when they stand before or after a word.
-fn is_mark(byte: u8) -> bool {
-    byte.is_ascii_punctuation() && byte != b'_'
-}
-
-/// The two bytes of a letter of Latin-1's upper half: all of À to ÿ but × and ÷.
-fn is_latin_letter(first: u8, second: u8) -> bool {
-    first == 0xc3 && (0x80..=0xbf).contains(&second) && second != 0x97 && second != 0xb7
+/// Whether all letters are small, where these are letters of ASCII and Latin-1 and digits alone.
+fn is_lower(mut word: &[u8]) -> Option<bool> {
+    let mut is_lower = true;
+    loop {
+        match word {
+            [] => return Some(is_lower),
+            // The two bytes of a letter of Latin-1's upper half: all of À to ÿ but × and ÷. From ß on they are small.
+            [0xc3, second, rest @ ..] if !matches!(second, 0x97 | 0xb7) => {
+                is_lower &= *second >= 0x9f;
+                word = rest;
+            }
+            [first, rest @ ..] if matches!(kind(*first), 0 | UPPER) => {
+                is_lower &= kind(*first) == 0;
+                word = rest;
+            }
+            _ => return None,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -108,7 +98,10 @@ mod tests {
 
     fn found(text: &str) -> Vec<String> {
         let mut list = Vec::new();
-        words(text, &mut |word| list.push(word.to_owned()));
+        words(text, &mut |word, is_lower| {
+            assert!(!is_lower || word.to_lowercase() == word, "{word}");
+            list.push(word.to_owned());
+        });
         list
     }
 

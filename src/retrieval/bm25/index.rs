@@ -1,6 +1,6 @@
 //! BM25 on tantivy: one writer, one segment, in memory or on disk.
 //!
-//! tantivy writes, keeps and reads the postings. Its own ranking is approximate in the order of equal scores and was
+//! tantivy keeps and reads the postings. Its own ranking is approximate in the order of equal scores and was
 //! slower here than scoring in [`Impacts`], which are read from its postings when an index is opened; the tests compare
 //! the two.
 
@@ -12,10 +12,11 @@ use tantivy::directory::{Directory, MmapDirectory, RamDirectory};
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::Postings;
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
-use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer};
-use tantivy::{DocSet, InvertedIndexReader, Searcher, TERMINATED, TantivyDocument, TantivyError, Term};
+use tantivy::{DocSet, InvertedIndexReader, Searcher, TERMINATED, TantivyError, Term};
 
 use super::impacts::Impacts;
+use super::inversion::Inversion;
+use super::segment;
 use super::terms::{counted, idf};
 use super::{B, K1, spec};
 use crate::error::{Error, ErrorKind, Result};
@@ -25,11 +26,8 @@ use crate::retrieval::analyzer::Terms;
 use crate::retrieval::{Analyzer, Passage, TermScore};
 use crate::signal::{self, Progress};
 
-/// What tantivy is told to use in bytes. This writer never cuts a segment off, so that it sizes the first hash table only; a
-/// small one stays in a core's cache, and grows with the words.
-const MEMORY: usize = 1_000_000;
 /// Name of the analyzer in the index's schema.
-const ANALYZER: &str = "analyzer";
+pub(super) const ANALYZER: &str = "analyzer";
 
 /// One index over one act, in one segment, so that word counts are those of the whole act and places are document ids.
 pub(super) struct Index {
@@ -50,60 +48,11 @@ fn failed(error: TantivyError) -> Error {
     Error::new(ErrorKind::Internal, format!("the BM25 index failed: {error}"))
 }
 
-fn schema() -> Schema {
+pub(super) fn schema() -> Schema {
     let mut schema = Schema::builder();
     let indexing = TextFieldIndexing::default().set_tokenizer(ANALYZER).set_index_option(IndexRecordOption::WithFreqs);
     schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
     schema.build()
-}
-
-/// Our analyzers as tantivy calls them.
-#[derive(Clone)]
-struct Analysis {
-    analyzer: Analyzer,
-    terms: Terms,
-    token: Token,
-}
-
-impl Analysis {
-    fn new(analyzer: Analyzer) -> Self {
-        Self { analyzer, terms: Terms::default(), token: Token::default() }
-    }
-}
-
-impl Tokenizer for Analysis {
-    type TokenStream<'a> = Stream<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Stream<'a> {
-        self.analyzer.analyze(text, &mut self.terms);
-        self.token.reset();
-        Stream { terms: &self.terms, token: &mut self.token, next: 0 }
-    }
-}
-
-struct Stream<'a> {
-    terms: &'a Terms,
-    token: &'a mut Token,
-    next: usize,
-}
-
-impl TokenStream for Stream<'_> {
-    fn advance(&mut self) -> bool {
-        let Some(term) = self.terms.get(self.next) else { return false };
-        self.token.text.clear();
-        self.token.text.push_str(term);
-        self.token.position = self.next;
-        self.next += 1;
-        true
-    }
-
-    fn token(&self) -> &Token {
-        self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        self.token
-    }
 }
 
 impl Index {
@@ -221,26 +170,20 @@ fn write(
     passages: &[Arc<Passage>],
     analyzer: Analyzer,
 ) -> Result<tantivy::Index> {
-    let schema = schema();
-    let text = schema.get_field("text").map_err(failed)?;
-    let tokenizers = tantivy::tokenizer::TokenizerManager::default();
-    tokenizers.register(ANALYZER, TextAnalyzer::from(Analysis::new(analyzer)));
-    let mut writer = tantivy::Index::builder()
-        .schema(schema)
-        .tokenizers(tokenizers)
-        .single_segment_index_writer::<TantivyDocument>(directory, MEMORY)
-        .map_err(failed)?;
     let progress = Progress::new("Indexing", passages.len());
+    let mut inversion = Inversion::default();
+    let mut buffer = Terms::default();
     for (number, passage) in passages.iter().enumerate() {
         if number % 1024 == 0 {
             signal::check("the index is not kept")?;
         }
-        let mut document = TantivyDocument::default();
-        document.add_text(text, &passage.text);
-        writer.add_document(document).map_err(failed)?;
+        analyzer.each_term(&passage.text, &mut buffer, &mut |term| inversion.term(term));
+        inversion.end_passage()?;
         progress.advance(1);
     }
-    writer.finalize().map_err(failed)
+    let schema = schema();
+    let text = schema.get_field("text").map_err(failed)?;
+    segment::write(directory, (schema, text), &inversion).map_err(failed)
 }
 
 impl Engine for Index {

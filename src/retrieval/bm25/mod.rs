@@ -4,6 +4,10 @@ mod exact;
 mod impacts;
 #[cfg(feature = "bm25")]
 mod index;
+#[cfg(feature = "bm25")]
+mod inversion;
+#[cfg(feature = "bm25")]
+mod segment;
 mod terms;
 
 use std::sync::Arc;
