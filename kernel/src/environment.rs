@@ -25,6 +25,20 @@ impl SessionFolder {
     pub fn program(&self) -> PathBuf {
         self.path.join("claimlab")
     }
+
+    /// Where rust-analyzer looks for the standard library: a link.
+    fn standard_library(&self) -> PathBuf {
+        self.path.join("std")
+    }
+
+    /// Lets rust-analyzer see the standard library. Until then it sees an empty one: evcxr begins with a cell of its own,
+    /// and reads everything again when the library is added to it.
+    pub fn show_standard_library(&self) -> Result<()> {
+        let (link, next) = (self.standard_library(), self.path.join("std.next"));
+        std::os::unix::fs::symlink(outline::standard_library_folder()?, &next)
+            .and_then(|()| std::fs::rename(&next, &link))
+            .with_context(|| format!("cannot replace {}", link.display()))
+    }
 }
 
 impl Drop for SessionFolder {
@@ -62,14 +76,15 @@ pub unsafe fn prepare() -> Result<SessionFolder> {
         path.push(":");
         path.push(rest);
     }
-    let std_sources = outline::standard_library_folder()?;
+    // Found now, since the variable that may name it is set below.
+    outline::standard_library_folder()?;
     // A cell must use the very compiler that built the library, whatever folder the notebook lies in.
     let toolchain = sources::rustc(&["--print", "sysroot"])?;
     // SAFETY: the caller promises that no other thread runs.
     unsafe {
         std::env::set_var("PATH", path);
         std::env::set_var(RECORD_ENV, prewarm::record()?);
-        std::env::set_var("RUST_SRC_PATH", std_sources);
+        std::env::set_var("RUST_SRC_PATH", folder.standard_library());
         std::env::set_var("RUSTUP_TOOLCHAIN", toolchain);
         std::env::set_var("EVCXR_TMPDIR", &folder.path);
         // Neither a user's evcxr prelude nor one in the notebook's folder belongs into this kernel.
@@ -85,6 +100,15 @@ fn furnish(folder: &SessionFolder, root: &Path) -> Result<(PathBuf, PathBuf)> {
     for inner in [&tools, &config] {
         std::fs::create_dir(inner).with_context(|| format!("cannot create {}", inner.display()))?;
     }
+    let empty = folder.path.join("no-std");
+    for part in outline::STANDARD_LIBRARY {
+        let source = empty.join(part).join("src");
+        std::fs::create_dir_all(&source).with_context(|| format!("cannot create {}", source.display()))?;
+        let file = source.join("lib.rs");
+        std::fs::write(&file, "").with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    let link = folder.standard_library();
+    std::os::unix::fs::symlink(&empty, &link).with_context(|| format!("cannot create {}", link.display()))?;
     // Links of the session's own: the program may be built again while the session lives.
     link_or_copy(&program, &tools.join(standin::NAME))?;
     link_or_copy(&program, &folder.program())?;

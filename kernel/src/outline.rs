@@ -15,6 +15,9 @@ use sha2::{Digest, Sha256};
 
 use crate::sources;
 
+/// The standard library's packages that rust-analyzer looks for.
+pub const STANDARD_LIBRARY: [&str; 4] = ["core", "alloc", "std", "proc_macro"];
+
 /// How long an outline of other sources is kept for sessions that may still read it.
 const KEPT: std::time::Duration = std::time::Duration::from_hours(48);
 
@@ -106,7 +109,7 @@ fn standard_library(progress: &dyn Fn(&str)) -> Result<()> {
     }
     progress("Outlining the standard library for rust-analyzer");
     in_one_step(&folder, |temporary| {
-        for part in ["core", "alloc", "std", "proc_macro"] {
+        for part in STANDARD_LIBRARY {
             let from = real.join(part).join("src");
             if from.is_dir() {
                 outline_folder(&from, &temporary.join(part).join("src"), false)?;

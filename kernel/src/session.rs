@@ -26,8 +26,11 @@ use questions::Questions;
 
 /// Names that every cell can use.
 const PRELUDE: &str = "#[allow(unused_imports)]\nuse claimlab::prelude::*;";
+/// A cell that teaches evcxr that cells use `?`, which it learns from a cell that does not compile without. Without the
+/// library that costs little.
+const QUESTION_MARK: &str = "Ok::<(), std::fmt::Error>(())?;";
 /// What a new process that runs cells must do first. It is valid Rust whether or not evcxr has learnt yet that cells
-/// use `?`; its own `?` teaches it.
+/// use `?`.
 const HANDSHAKE: &str = "unsafe { claimlab::cell::serve(&raw const *evcxr_variable_store as usize) }?;";
 
 /// Everything that is needed to run cells.
@@ -78,6 +81,12 @@ impl Library {
     }
 }
 
+fn start_evcxr(command: Command) -> Result<(EvalContext, EvalContextOutputs), evcxr::Error> {
+    let (mut context, outputs) = EvalContext::with_subprocess_command(command)?;
+    context.eval(QUESTION_MARK)?;
+    Ok((context, outputs))
+}
+
 fn time_of(file: &Path) -> Option<SystemTime> {
     std::fs::metadata(file).and_then(|about| about.modified()).ok()
 }
@@ -85,15 +94,21 @@ fn time_of(file: &Path) -> Option<SystemTime> {
 impl Session {
     /// Builds the library if need be, starts evcxr and loads the prelude. `progress` gets a line for each step.
     pub fn start(folder: SessionFolder, progress: &dyn Fn(&str)) -> Result<Self> {
-        prewarm::ensure(progress)?;
-        let outline = outline::ensure(progress)?;
-        let library = Library::now()?;
-        progress("Starting the compiler session");
         let socket = folder.path().join("cell.sock");
         let mut command = Command::new(folder.program());
         command.env(child::CHILD_ENV, "1").env(KERNEL_ENV, "1").env(SOCKET_ENV, &socket);
-        let (mut context, outputs) =
-            EvalContext::with_subprocess_command(command).map_err(|error| anyhow!("evcxr did not start: {error}"))?;
+        // evcxr begins with a cell of its own, which needs neither the library nor much of rust-analyzer.
+        let (built, started) = std::thread::scope(|scope| {
+            let starting = scope.spawn(|| start_evcxr(command));
+            let built = prewarm::ensure(progress).and_then(|()| Ok((outline::ensure(progress)?, Library::now()?)));
+            progress("Starting the compiler session");
+            (built, starting.join())
+        });
+        let (outline, library) = built?;
+        let (mut context, outputs) = started
+            .map_err(|_| anyhow!("evcxr panicked while it started"))?
+            .map_err(|error| anyhow!("evcxr did not start: {error}"))?;
+        folder.show_standard_library()?;
         std::fs::write(folder.path().join(child::STARTED), "").context("cannot write to the session's folder")?;
         let mut state = context.state();
         let dependency = format!("{{ path = {:?} }}", outline.display().to_string());
