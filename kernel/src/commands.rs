@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
-use crate::{doctor, install, jupyter, models, prewarm, run};
+use crate::{doctor, install, jupyter, models, outline, prewarm, run};
 
 /// Evaluate legal retrieval-augmented generation claim by claim, in Rust notebooks.
 #[derive(Debug, Parser)]
@@ -76,7 +76,9 @@ pub fn main() -> ExitCode {
         }
         Command::Install { prefix } => install::install(prefix.as_deref()).map(|()| true),
         Command::Kernel { connection_file } => jupyter::serve(&connection_file).map(|()| true),
-        Command::Prewarm => prewarm::ensure(&prewarm::to_stderr).map(|()| true),
+        Command::Prewarm => {
+            prewarm::ensure(&prewarm::to_stderr).and_then(|()| outline::ensure(&prewarm::to_stderr)).map(|_| true)
+        }
         Command::Doctor => Ok(doctor::doctor()),
         Command::Models { action } => match action {
             Models::List => models::models("list", ""),
