@@ -94,20 +94,14 @@ fn time_of(file: &Path) -> Option<SystemTime> {
 impl Session {
     /// Builds the library if need be, starts evcxr and loads the prelude. `progress` gets a line for each step.
     pub fn start(folder: SessionFolder, progress: &dyn Fn(&str)) -> Result<Self> {
+        prewarm::ensure(progress)?;
+        let outline = outline::ensure(progress)?;
+        let library = Library::now()?;
+        progress("Starting the compiler session");
         let socket = folder.path().join("cell.sock");
         let mut command = Command::new(folder.program());
         command.env(child::CHILD_ENV, "1").env(KERNEL_ENV, "1").env(SOCKET_ENV, &socket);
-        // evcxr begins with a cell of its own, which needs neither the library nor much of rust-analyzer.
-        let (built, started) = std::thread::scope(|scope| {
-            let starting = scope.spawn(|| start_evcxr(command));
-            let built = prewarm::ensure(progress).and_then(|()| Ok((outline::ensure(progress)?, Library::now()?)));
-            progress("Starting the compiler session");
-            (built, starting.join())
-        });
-        let (outline, library) = built?;
-        let (mut context, outputs) = started
-            .map_err(|_| anyhow!("evcxr panicked while it started"))?
-            .map_err(|error| anyhow!("evcxr did not start: {error}"))?;
+        let (mut context, outputs) = start_evcxr(command).map_err(|error| anyhow!("evcxr did not start: {error}"))?;
         folder.show_standard_library()?;
         std::fs::write(folder.path().join(child::STARTED), "").context("cannot write to the session's folder")?;
         let mut state = context.state();
