@@ -120,7 +120,7 @@ def progress(kernel):
         'std::fs::write("many.txt", acts).map_err(|e| Error::io("writing", &e))?;\n'
         'let act = Corpus::read("many", "en", "many.txt")?;\n'
         "let passages = Chunking::tokens(12, 0)?.cut(&[act])?;\nlet found = Retriever::bm25(&passages)?;\n"
-        'let slices = evaluation.scores().by_with(&["system", "language", "persona"], &Bootstrap::new().resamples(300_000))?;',
+        'let slices = evaluation.scores().by_with(&["system", "language", "persona"], &Bootstrap::new().resamples(1_000_000))?;',
         timeout=900,
     )
     labels = [bar[0].split(":")[0] for bar in bars_of(ran)]
