@@ -76,8 +76,8 @@ pub unsafe fn prepare() -> Result<SessionFolder> {
         path.push(":");
         path.push(rest);
     }
-    // Found now, since the variable that may name it is set below.
-    outline::standard_library_folder()?;
+    // Found now and kept, since the variable that may name them is set below.
+    sources::std_sources()?;
     // A cell must use the very compiler that built the library, whatever folder the notebook lies in.
     let toolchain = sources::rustc(&["--print", "sysroot"])?;
     // SAFETY: the caller promises that no other thread runs.
@@ -100,6 +100,18 @@ fn furnish(folder: &SessionFolder, root: &Path) -> Result<(PathBuf, PathBuf)> {
     for inner in [&tools, &config] {
         std::fs::create_dir(inner).with_context(|| format!("cannot create {}", inner.display()))?;
     }
+    show_empty_standard_library(folder)?;
+    // Links of the session's own: the program may be built again while the session lives.
+    link_or_copy(&program, &tools.join(standin::NAME))?;
+    link_or_copy(&program, &folder.program())?;
+    let lock = root.join("Cargo.lock");
+    std::fs::copy(&lock, folder.path.join("Cargo.lock"))
+        .with_context(|| format!("cannot copy {}; it is there once the workspace is built", lock.display()))?;
+    Ok((tools, config))
+}
+
+/// For evcxr's own first cell; [`SessionFolder::show_standard_library`] ends it.
+fn show_empty_standard_library(folder: &SessionFolder) -> Result<()> {
     let empty = folder.path.join("no-std");
     for part in outline::STANDARD_LIBRARY {
         let source = empty.join(part).join("src");
@@ -108,14 +120,7 @@ fn furnish(folder: &SessionFolder, root: &Path) -> Result<(PathBuf, PathBuf)> {
         std::fs::write(&file, "").with_context(|| format!("cannot write {}", file.display()))?;
     }
     let link = folder.standard_library();
-    std::os::unix::fs::symlink(&empty, &link).with_context(|| format!("cannot create {}", link.display()))?;
-    // Links of the session's own: the program may be built again while the session lives.
-    link_or_copy(&program, &tools.join(standin::NAME))?;
-    link_or_copy(&program, &folder.program())?;
-    let lock = root.join("Cargo.lock");
-    std::fs::copy(&lock, folder.path.join("Cargo.lock"))
-        .with_context(|| format!("cannot copy {}; it is there once the workspace is built", lock.display()))?;
-    Ok((tools, config))
+    std::os::unix::fs::symlink(&empty, &link).with_context(|| format!("cannot create {}", link.display()))
 }
 
 fn link_or_copy(from: &Path, to: &Path) -> Result<()> {

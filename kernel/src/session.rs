@@ -81,6 +81,7 @@ impl Library {
     }
 }
 
+/// evcxr and its child, as far as they come without the library.
 fn start_evcxr(command: Command) -> Result<(EvalContext, EvalContextOutputs), evcxr::Error> {
     let (mut context, outputs) = EvalContext::with_subprocess_command(command)?;
     context.eval(QUESTION_MARK)?;

@@ -237,8 +237,8 @@ fn softmax_plain<const FUSED: bool>(scores: &mut [f32]) {
     let mut last = [f32::NEG_INFINITY; LANES];
     last[..rest.len()].copy_from_slice(rest);
     let larger = |a: f32, b: f32| if a > b { a } else { b };
-    let mut tops = last;
-    for chunk in &*chunks {
+    let mut tops = [f32::NEG_INFINITY; LANES];
+    for chunk in chunks.iter().chain([&last]) {
         for (top, score) in tops.iter_mut().zip(chunk) {
             *top = larger(*score, *top);
         }

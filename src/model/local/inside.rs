@@ -7,7 +7,7 @@ use candle_core::{DType, Result, Tensor, bail};
 use super::attention::softmax;
 use super::numbers::numbers;
 use super::share::{Out, share};
-use super::tile::{BAND, COLUMNS, Rows, multiply, multiply_into};
+use super::tile::{BAND, COLUMNS, Rows, multiply_into};
 use super::vector::is_quick;
 
 /// Queries that one piece of work takes at a time.
@@ -23,6 +23,9 @@ pub(super) fn is_possible(qkv: &Tensor, heads: usize) -> bool {
 pub(super) fn attend(qkv: &Tensor, lengths: &[usize], heads: usize) -> Result<Tensor> {
     let qkv = qkv.contiguous()?;
     let (tokens, columns) = qkv.dims2()?;
+    if !is_possible(&qkv, heads) {
+        bail!("attention of {heads} heads in {columns} columns is not what this can do");
+    }
     if lengths.iter().sum::<usize>() != tokens {
         bail!("texts of {} tokens in a batch of {tokens}", lengths.iter().sum::<usize>());
     }
@@ -59,14 +62,14 @@ pub(super) fn attend(qkv: &Tensor, lengths: &[usize], heads: usize) -> Result<Te
                 let rows = ROWS.min(length - first);
                 scores.resize(rows * step, 0.0_f32);
                 let queries = Rows { numbers: &all[from(first, 0)..], step: columns };
-                if !multiply(queries, keys, &mut scores, width, step) {
-                    scores.fill(f32::NAN);
-                }
+                // SAFETY: `is_possible`. Queries reach to `rows` rows of `width`, keys to `width` rows of `step`, whole
+                // vectors; as many scores are ours.
+                unsafe { multiply_into(queries, keys, (scores.as_mut_ptr(), step), (rows, width, step), false) };
                 for row in scores.chunks_exact_mut(step) {
                     softmax(&mut row[..length]);
                 }
                 let scores = Rows { numbers: &scores, step };
-                // SAFETY: the instructions are there. Values reach to `length` rows of `width`, scores to `rows` rows of
+                // SAFETY: `is_possible`. Values reach to `length` rows of `width`, scores to `rows` rows of
                 // `length`, and a token's part of a head is written by one piece of work.
                 unsafe {
                     let answer = target.at((start + first) * hidden + head * width);

@@ -78,3 +78,29 @@ impl Then<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use candle_core::Device;
+
+    use super::super::linear::Linear;
+    use super::*;
+
+    #[test]
+    fn rows_of_another_shape_are_not_added() -> Result<()> {
+        // Few rows and many take different ways.
+        for rows in [2, 40] {
+            let weight = Tensor::randn(0_f32, 1.0, (16, 32), &Device::Cpu)?;
+            let x = Tensor::randn(0_f32, 1.0, (rows, 32), &Device::Cpu)?;
+            let linear = Linear::dense(weight, None);
+            let plain = linear.forward(&x)?;
+            let twice = linear.forward_then(&x, Then::Add(&plain))?;
+            assert!((twice - (plain * 2.0)?)?.abs()?.max_all()?.to_scalar::<f32>()? < 1e-4);
+            for shape in [(rows - 1, 16), (rows + 1, 16), (rows, 17)] {
+                let other = Tensor::zeros(shape, candle_core::DType::F32, &Device::Cpu)?;
+                assert!(linear.forward_then(&x, Then::Add(&other)).is_err(), "{rows} {shape:?}");
+            }
+        }
+        Ok(())
+    }
+}

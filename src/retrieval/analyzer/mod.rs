@@ -71,35 +71,29 @@ impl Analyzer {
     /// The terms of a text, in order, repetitions included.
     #[must_use]
     pub fn terms(self, text: &str) -> Vec<String> {
-        let mut buffer = Terms::default();
-        self.analyze(text, &mut buffer);
-        buffer.iter().map(str::to_owned).collect()
-    }
-
-    /// Fills the buffer with the terms of a text.
-    pub(super) fn analyze(self, text: &str, terms: &mut Terms) {
-        terms.clear();
-        match self {
-            Self::OpensearchStandard => standard::words(text, &mut |word, _| terms.push_lowercase(word)),
-            Self::LegalEn => legal::english(text, terms),
-            Self::LegalFr => legal::french(text, terms),
-        }
+        let mut terms = Vec::new();
+        self.each_term(text, &mut Terms::default(), &mut |term| terms.push(term.to_owned()));
+        terms
     }
 
     /// Calls `found` with the terms of a text, in order; `buffer` is for those that do not stand in the text as they are.
     pub(super) fn each_term(self, text: &str, buffer: &mut Terms, found: &mut impl FnMut(&str)) {
-        if self != Self::OpensearchStandard {
-            self.analyze(text, buffer);
-            return buffer.iter().for_each(found);
-        }
-        standard::words(text, &mut |word, is_lower| {
-            if is_lower && word.len() <= LONGEST {
-                return found(word);
+        buffer.clear();
+        match self {
+            Self::OpensearchStandard => {
+                return standard::words(text, &mut |word, is_lower| {
+                    if is_lower && word.len() <= LONGEST {
+                        return found(word);
+                    }
+                    buffer.clear();
+                    buffer.push_lowercase(word);
+                    buffer.iter().for_each(&mut *found);
+                });
             }
-            buffer.clear();
-            buffer.push_lowercase(word);
-            buffer.iter().for_each(&mut *found);
-        });
+            Self::LegalEn => legal::english(text, buffer),
+            Self::LegalFr => legal::french(text, buffer),
+        }
+        buffer.iter().for_each(found);
     }
 }
 

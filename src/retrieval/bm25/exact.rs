@@ -1,4 +1,4 @@
-//! BM25 with free k1 and b over an index of its own in memory: for sweeps, and as a second opinion on tantivy.
+//! BM25 with free k1 and b, scored in memory without tantivy: for sweeps, and as a second opinion.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::impacts::Impacts;
+use super::inversion::Inversion;
 use super::spec;
 use super::terms::{counted, idf, rounded_length};
 use crate::error::{Error, Result};
 use crate::retrieval::acts::{Engine, Hit};
-use crate::retrieval::analyzer::Terms;
 use crate::retrieval::{Analyzer, Passage, TermScore};
 
 /// An inverted index in memory.
@@ -28,38 +28,18 @@ pub(super) struct Exact {
 
 impl Exact {
     pub(super) fn new(passages: &[Arc<Passage>], analyzer: Analyzer, k1: f64, b: f64) -> Result<Self> {
-        let mut terms: HashMap<String, usize> = HashMap::new();
-        let mut postings: Vec<Vec<(u32, u32)>> = Vec::new();
-        let mut lengths = Vec::with_capacity(passages.len());
-        let mut buffer = Terms::default();
-        for (place, passage) in passages.iter().enumerate() {
-            let place =
-                u32::try_from(place).map_err(|_| Error::input("more than 4,294,967,295 passages in one act"))?;
-            analyzer.analyze(&passage.text, &mut buffer);
-            let mut length = 0_u32;
-            for term in buffer.iter() {
-                length = length.saturating_add(1);
-                let at = terms.get(term).copied().unwrap_or_else(|| {
-                    terms.insert(term.to_owned(), postings.len());
-                    postings.push(Vec::new());
-                    postings.len() - 1
-                });
-                let Some(list) = postings.get_mut(at) else { continue };
-                match list.last_mut() {
-                    Some((last, frequency)) if *last == place => *frequency += 1,
-                    _ => list.push((place, 1)),
-                }
-            }
-            lengths.push(length);
-        }
+        let inversion = Inversion::of(passages, analyzer)?;
+        let lengths = inversion.lengths();
         let total: u64 = lengths.iter().copied().map(u64::from).sum();
         let average_length = (total as f64 / lengths.len().max(1) as f64).max(f64::MIN_POSITIVE);
+        let mut terms = HashMap::new();
         let mut impacts = Impacts::new(passages.len());
-        for list in postings {
-            let idf = idf(list.len() as u64, lengths.len() as u64);
-            impacts.push(list.into_iter().map(|(place, frequency)| {
-                let length = lengths.get(place as usize).copied().unwrap_or_default();
-                (place, (idf * tf((k1, b), frequency, length, average_length)) as f32)
+        for (place, (term, postings)) in inversion.sorted().into_iter().enumerate() {
+            terms.insert(term.to_owned(), place);
+            let idf = idf(u64::from(postings.documents()), lengths.len() as u64);
+            impacts.push(postings.iter().map(|(passage, frequency)| {
+                let length = lengths.get(passage as usize).copied().unwrap_or_default();
+                (passage, (idf * tf((k1, b), frequency, length, average_length)) as f32)
             }));
         }
         let impacts = impacts.finish();

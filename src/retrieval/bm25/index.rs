@@ -22,9 +22,7 @@ use super::{B, K1, spec};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lab::{Fingerprint, Lab};
 use crate::retrieval::acts::{Engine, Hit};
-use crate::retrieval::analyzer::Terms;
 use crate::retrieval::{Analyzer, Passage, TermScore};
-use crate::signal::{self, Progress};
 
 /// Name of the analyzer in the index's schema.
 pub(super) const ANALYZER: &str = "analyzer";
@@ -170,17 +168,7 @@ fn write(
     passages: &[Arc<Passage>],
     analyzer: Analyzer,
 ) -> Result<tantivy::Index> {
-    let progress = Progress::new("Indexing", passages.len());
-    let mut inversion = Inversion::default();
-    let mut buffer = Terms::default();
-    for (number, passage) in passages.iter().enumerate() {
-        if number % 1024 == 0 {
-            signal::check("the index is not kept")?;
-        }
-        analyzer.each_term(&passage.text, &mut buffer, &mut |term| inversion.term(term));
-        inversion.end_passage()?;
-        progress.advance(1);
-    }
+    let inversion = Inversion::of(passages, analyzer)?;
     let schema = schema();
     let text = schema.get_field("text").map_err(failed)?;
     segment::write(directory, (schema, text), &inversion).map_err(failed)

@@ -1,8 +1,16 @@
 //! What an index is made of: every term with the passages that hold it, gathered passage by passage.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
+use crate::retrieval::analyzer::Terms;
+use crate::retrieval::{Analyzer, Passage};
+use crate::signal::{self, Progress};
+
+/// Passages that an index holds at most: tantivy's documents have numbers below this one.
+const MOST: u32 = i32::MAX as u32;
 
 /// Terms, their postings and the passages' lengths.
 #[derive(Debug, Default)]
@@ -30,8 +38,27 @@ pub(super) struct Postings {
 }
 
 impl Inversion {
+    /// Reads passages, whose numbers are their places.
+    ///
+    /// # Errors
+    /// When it is interrupted, or there are more passages than tantivy has numbers for.
+    pub(super) fn of(passages: &[Arc<Passage>], analyzer: Analyzer) -> Result<Self> {
+        let progress = Progress::new("Indexing", passages.len());
+        let mut inversion = Self::default();
+        let mut buffer = Terms::default();
+        for (number, passage) in passages.iter().enumerate() {
+            if number % 1024 == 0 {
+                signal::check("the index is not kept")?;
+            }
+            analyzer.each_term(&passage.text, &mut buffer, &mut |term| inversion.term(term));
+            inversion.end_passage()?;
+            progress.advance(1);
+        }
+        Ok(inversion)
+    }
+
     /// Counts a term of the passage that is being read.
-    pub(super) fn term(&mut self, term: &str) {
+    fn term(&mut self, term: &str) {
         self.length += 1;
         let place = match self.places.get(term) {
             Some(place) => *place,
@@ -50,13 +77,10 @@ impl Inversion {
     }
 
     /// Ends a passage, whose number is that of the passages before it.
-    ///
-    /// # Errors
-    /// When there are more passages than tantivy has numbers for.
-    pub(super) fn end_passage(&mut self) -> Result<()> {
+    fn end_passage(&mut self) -> Result<()> {
         let document = u32::try_from(self.lengths.len())
             .ok()
-            .filter(|document| *document < tantivy::TERMINATED)
+            .filter(|document| *document < MOST)
             .ok_or_else(|| Error::input("one BM25 index holds 2,147,483,647 passages at most"))?;
         self.lengths.push(std::mem::take(&mut self.length));
         for place in self.present.drain(..) {
@@ -160,8 +184,7 @@ mod tests {
 
     #[test]
     fn large_numbers_are_kept() {
-        let all =
-            [(0, 1), (63, 2), (64, 127), (64 + 128, 128), (1 << 20, 1 << 21), (tantivy::TERMINATED - 1, u32::MAX)];
+        let all = [(0, 1), (63, 2), (64, 127), (64 + 128, 128), (1 << 20, 1 << 21), (MOST - 1, u32::MAX)];
         let mut postings = Postings::default();
         for (document, count) in all {
             postings.push(document, count);

@@ -4,7 +4,6 @@ mod exact;
 mod impacts;
 #[cfg(feature = "bm25")]
 mod index;
-#[cfg(feature = "bm25")]
 mod inversion;
 #[cfg(feature = "bm25")]
 mod segment;

@@ -1,7 +1,7 @@
 //! tantivy's files from an inversion: one segment, written with tantivy's own serializers.
 //!
-//! tantivy's writer looks every word up in its table and keeps every posting in an arena, which takes it twice as long
-//! as [`Inversion`] does, since it is made for documents of many fields, with positions, on several threads.
+//! tantivy's own writer is made for documents of many fields, with positions, on several threads; to look every word up in
+//! its table and to keep every posting in its arena took it longer than [`Inversion`] takes.
 
 use std::path::Path;
 
@@ -15,6 +15,7 @@ use tantivy::store::StoreWriter;
 use tantivy::{Index, TantivyDocument};
 
 use super::inversion::Inversion;
+use crate::signal::Progress;
 
 /// Where tantivy keeps the list of an index's segments.
 const META: &str = "meta.json";
@@ -52,12 +53,15 @@ fn write_postings(segment: &Segment, text: Field, inversion: &Inversion) -> tant
     let norms = FieldNormReaders::open(segment.open_read(SegmentComponent::FieldNorms)?)?.get_field(text)?;
     let mut serializer = InvertedIndexSerializer::open(segment)?;
     let mut field = serializer.new_field(text, lengths.iter().map(|length| u64::from(*length)).sum(), norms)?;
-    for (term, postings) in inversion.sorted() {
+    let terms = inversion.sorted();
+    let progress = Progress::new("Writing the index", terms.len());
+    for (term, postings) in terms {
         field.new_term(term.as_bytes(), postings.documents(), true)?;
         for (document, count) in postings.iter() {
             field.write_doc(document, count, &[]);
         }
         field.close_term()?;
+        progress.advance(1);
     }
     field.close()?;
     serializer.close()?;
@@ -81,6 +85,8 @@ fn write_empty(segment: &Segment, documents: u32, settings: &IndexSettings) -> t
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use tantivy::directory::RamDirectory;
     use tantivy::postings::Postings;
     use tantivy::schema::IndexRecordOption;
@@ -89,8 +95,7 @@ mod tests {
 
     use super::super::index::{ANALYZER, schema};
     use super::*;
-    use crate::retrieval::Analyzer;
-    use crate::retrieval::analyzer::Terms;
+    use crate::retrieval::{Analyzer, Passage};
 
     /// Everything that an index says of its terms and passages.
     type Content = (Vec<(Vec<u8>, u32, Vec<(u32, u32)>)>, Vec<u8>, u64, u64);
@@ -119,7 +124,7 @@ mod tests {
     #[test]
     fn tantivys_own_writer_gives_the_same() -> tantivy::Result<()> {
         let words = ["the", "court", "may", "Order", "damages", "tenant", "lease", "breach", "notice"];
-        let texts: Vec<String> = (0..3000_usize)
+        let passages: Vec<Arc<Passage>> = (0..3000_usize)
             .map(|number| {
                 let length = if number % 7 == 0 { 0 } else { number % 90 };
                 let word = |at: usize| match (number * 31 + at * at) % 11 {
@@ -127,23 +132,22 @@ mod tests {
                     9 => "the".to_owned(),
                     place => words[place].to_owned(),
                 };
-                (0..length).map(word).collect::<Vec<_>>().join(" ")
+                let text = (0..length).map(word).collect::<Vec<_>>().join(" ");
+                Arc::new(Passage { chunk_id: number.to_string(), text, source: String::new(), language: None })
             })
             .collect();
         let schema = schema();
         let text = schema.get_field("text")?;
-        let (mut inversion, mut buffer) = (Inversion::default(), Terms::default());
+        let inversion = Inversion::of(&passages, Analyzer::OpensearchStandard).expect("few passages");
         let tokenizers = TokenizerManager::default();
         tokenizers.register(ANALYZER, TextAnalyzer::builder(SimpleTokenizer::default()).filter(LowerCaser).build());
         let mut writer = Index::builder()
             .schema(schema.clone())
             .tokenizers(tokenizers)
             .single_segment_index_writer(RamDirectory::create(), 15_000_000)?;
-        for passage in &texts {
-            Analyzer::OpensearchStandard.each_term(passage, &mut buffer, &mut |term| inversion.term(term));
-            inversion.end_passage().expect("few passages");
+        for passage in &passages {
             let mut document = TantivyDocument::default();
-            document.add_text(text, passage);
+            document.add_text(text, &passage.text);
             writer.add_document(document)?;
         }
         let ours = content(&write(RamDirectory::create(), (schema, text), &inversion)?, text)?;
