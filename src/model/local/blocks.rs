@@ -1,279 +1,176 @@
-//! Products of few rows over blocks of quantized weights, on all threads.
+//! Products of few rows with quantized weights, on all threads.
 //!
 //! candle multiplies the common types with vector instructions of AVX2, and Q4_1 in a plain loop. Here are Q4_1, and where
-//! the processor multiplies bytes at once also Q8_0, which heads are often kept in. A block is 32 weights. Q4_1: `d·q + m`,
-//! `d` and `m` in half precision, then 16 bytes, low nibbles first; Q8_0: `d·q`, `d` in half precision, then 32 bytes with
-//! signs (ggml's `block_q4_1` and `block_q8_0`).
+//! the processor multiplies bytes at once also Q8_0, which heads are often kept in.
 
 use candle_core::quantized::{GgmlDType, QTensor};
-use candle_core::{CpuStorage, Result, Storage, Tensor, bail};
-use half::f16;
+use candle_core::{Result, Tensor, bail};
 
-use super::activation::{fused, widened};
+use super::interleaved::{Blocks, Interleaved, ROWS};
+use super::numbers::numbers;
+use super::rounded::{Rounded, Row};
 use super::share::{Out, share};
+use super::then::Finish;
 
-/// Weights in a block.
-pub(super) const BLOCK: usize = 32;
-/// Bytes of a Q4_1 block.
-pub(super) const BYTES: usize = 20;
+/// Rows of input that share one pass over the weights.
+const TOGETHER: usize = 4;
 
-/// The types of blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Q4_1,
-    Q8_0,
-}
-
-impl Kind {
-    pub(super) const fn bytes(self) -> usize {
-        match self {
-            Self::Q4_1 => BYTES,
-            Self::Q8_0 => 34,
-        }
-    }
-
-    /// The type of these weights, if [`product`] is the quick way here.
-    fn of(weight: &QTensor) -> Option<Self> {
-        match weight.dtype() {
-            _ if !weight.device().is_cpu() => None,
-            GgmlDType::Q4_1 if has_vectors() => Some(Self::Q4_1),
-            GgmlDType::Q8_0 if has_vectors() && has_byte_products() => Some(Self::Q8_0),
-            _ => None,
-        }
-    }
-}
-
-/// Whether [`product`] is the quick way here.
+/// Whether [`product`] is possible here for these weights, and then the quick way.
 pub(super) fn is_quick(weight: &QTensor) -> bool {
-    Kind::of(weight).is_some()
+    weight.device().is_cpu() && is_possible(weight.dtype())
+}
+
+fn is_possible(kind: GgmlDType) -> bool {
+    match kind {
+        GgmlDType::Q4_1 => has_vectors(),
+        GgmlDType::Q8_0 => has_vectors() && has_byte_products(),
+        _ => false,
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
-use super::blocks_x86::is_quickest as has_byte_products;
+use super::blocks_x86::{has_byte_products, has_vectors};
 
 #[cfg(not(target_arch = "x86_64"))]
 fn has_byte_products() -> bool {
     false
 }
 
-#[cfg(target_arch = "x86_64")]
-fn has_vectors() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
-}
-
 #[cfg(not(target_arch = "x86_64"))]
 fn has_vectors() -> bool {
     false
 }
 
-/// Inputs in blocks, rounded to bytes: each stands for `scale · q`; and the sums of what they stand for.
-struct Inputs {
-    scales: Vec<f32>,
-    sums: Vec<f32>,
-    q: Vec<[i8; BLOCK]>,
-}
-
-/// Those of one row.
-#[derive(Clone, Copy)]
-pub(super) struct Row<'a> {
-    pub(super) scales: &'a [f32],
-    pub(super) sums: &'a [f32],
-    pub(super) q: &'a [[i8; BLOCK]],
-}
-
-impl Inputs {
-    fn of(x: &[f32]) -> Self {
-        let n = x.len() / BLOCK;
-        let mut made = Self { scales: vec![0.0; n], sums: vec![0.0; n], q: vec![[0; BLOCK]; n] };
-        round(x, &mut made.scales, &mut made.sums, &mut made.q);
-        made
-    }
-
-    fn row(&self, row: usize, blocks: usize) -> Row<'_> {
-        let range = row * blocks..(row + 1) * blocks;
-        Row { scales: &self.scales[range.clone()], sums: &self.sums[range.clone()], q: &self.q[range] }
-    }
-}
-
-widened!(round, round_plain(x: &[f32], scales: &mut [f32], sums: &mut [f32], q: &mut [[i8; BLOCK]]));
-
-/// 1.5 · 2²³: a smaller number added to it is rounded to a whole one, ties to even, which then stands in the last bits.
-const WHOLE: f32 = 12_582_912.0;
-
-#[inline(always)]
-fn round_plain<const FUSED: bool>(x: &[f32], scales: &mut [f32], sums: &mut [f32], q: &mut [[i8; BLOCK]]) {
-    for (((values, scale), sum), q) in x.as_chunks::<BLOCK>().0.iter().zip(scales).zip(sums).zip(q) {
-        let mut tops = [0.0_f32; 8];
-        for chunk in values.as_chunks::<8>().0 {
-            for (top, value) in tops.iter_mut().zip(chunk) {
-                *top = if value.abs() > *top { value.abs() } else { *top };
-            }
-        }
-        let largest = tops.iter().fold(0.0_f32, |most, top| most.max(*top));
-        *scale = largest / 127.0;
-        let inverse = if largest > 1e-30 { 127.0 / largest } else { 0.0 };
-        let mut total = 0_i32;
-        for (place, value) in q.iter_mut().zip(values) {
-            let whole = (fused::<FUSED>(*value, inverse, WHOLE).to_bits() as i32).wrapping_sub(WHOLE.to_bits() as i32);
-            *place = whole as i8;
-            total = total.wrapping_add(whole);
-        }
-        // What is not a number has bits far from WHOLE's; it must stay visible in the product.
-        if total.unsigned_abs() > 127 * BLOCK as u32 {
-            *scale = f32::NAN;
-        }
-        *sum = *scale * total as f32;
-    }
-}
-
-/// `x Wᵀ` for a few rows of input.
-pub(super) fn product(x: &Tensor, weight: &QTensor) -> Result<Tensor> {
+/// `x Wᵀ` for a few rows of input, and what follows; a row comes out the same whatever stands beside it.
+pub(super) fn product(x: &Tensor, weight: &Interleaved, finish: &Finish<'_>) -> Result<Tensor> {
     let (rows, width) = x.dims2()?;
-    let (height, weight_width) = weight.shape().dims2()?;
-    if width != weight_width || !width.is_multiple_of(BLOCK) {
-        bail!("a product of {width} columns with {weight_width}");
+    let height = weight.height;
+    if width != weight.width {
+        bail!("a product of {width} columns with {}", weight.width);
+    }
+    if !is_possible(weight.blocks.kind()) {
+        bail!("no quick product over {:?} here", weight.blocks.kind());
     }
     let x = x.contiguous()?;
     let (storage, layout) = x.storage_and_layout();
-    let Storage::Cpu(CpuStorage::F32(values)) = &*storage else { bail!("expected f32 on the CPU") };
-    let start = layout.start_offset();
-    let inputs = Inputs::of(&values[start..start + rows * width]);
-    let blocks = weight.data()?;
-    let Some(kind) = Kind::of(weight) else { bail!("no quick product over {:?} here", weight.dtype()) };
-    let row_bytes = width / BLOCK * kind.bytes();
-    if blocks.len() != height * row_bytes {
-        bail!("{} bytes of {kind:?} for {height} rows of {width}", blocks.len());
-    }
+    let inputs = Rounded::of(numbers(&storage, layout)?);
     let mut out = vec![0_f32; rows * height];
     let target = Out::of(&mut out);
-    share(height, |range| {
-        let weights = &blocks[range.start * row_bytes..range.end * row_bytes];
-        for input in 0..rows {
-            // SAFETY: these rows of weights are this piece of work's alone, and so are their places in every row of output.
-            let out = unsafe { target.part(input * height + range.start, range.len()) };
-            dots(kind, weights, inputs.row(input, width / BLOCK), out);
+    share(weight.panels(), |panels| {
+        for panel in panels {
+            let column = panel * ROWS;
+            let columns = ROWS.min(height - column);
+            for first in (0..rows).step_by(TOGETHER) {
+                let n = TOGETHER.min(rows - first);
+                // Where there are fewer, the last one is repeated for nothing.
+                let row = |place: usize| inputs.row(first + place.min(n - 1), weight.row_blocks());
+                let sums = match n {
+                    1 => [panel_products(weight, panel, [row(0)])[0]; TOGETHER],
+                    _ => panel_products(weight, panel, [row(0), row(1), row(2), row(3)]),
+                };
+                for (place, sums) in sums.iter().enumerate().take(n) {
+                    // SAFETY: these columns of these rows of the output are this piece of work's alone.
+                    let out = unsafe { target.part((first + place) * height + column, columns) };
+                    out.copy_from_slice(&sums[..columns]);
+                }
+            }
         }
     });
+    finish(0, &mut out);
     Tensor::from_vec(out, (rows, height), x.device())
 }
 
-/// The products of rows of weights with one of inputs, which has as many blocks as each.
+/// The products of sixteen rows of weights with each of some rows of input.
 #[cfg(target_arch = "x86_64")]
-fn dots(kind: Kind, weights: &[u8], inputs: Row<'_>, out: &mut [f32]) {
-    use super::blocks_x86::{byte_products, pairs};
-    // SAFETY: only reached where `Kind::of` found what this kind needs.
-    unsafe { if has_byte_products() { byte_products(kind, weights, inputs, out) } else { pairs(weights, inputs, out) } }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn dots(_: Kind, weights: &[u8], inputs: Row<'_>, out: &mut [f32]) {
-    for (row, out) in weights.chunks_exact(inputs.q.len().max(1) * BYTES).zip(out) {
-        *out = dot_plain(row, inputs);
-    }
-}
-
-#[cfg(any(test, not(target_arch = "x86_64")))]
-fn dot_plain(weights: &[u8], inputs: Row<'_>) -> f32 {
-    let mut total = 0.0;
-    for (at, block) in weights.chunks_exact(BYTES).enumerate() {
-        let (d, m) = scales(block);
-        let mut sum = 0_i32;
-        for (place, byte) in block[4..].iter().enumerate() {
-            sum += i32::from(byte & 15) * i32::from(inputs.q[at][place]);
-            sum += i32::from(byte >> 4) * i32::from(inputs.q[at][place + BLOCK / 2]);
+fn panel_products<const N: usize>(weight: &Interleaved, panel: usize, inputs: [Row<'_>; N]) -> [[f32; ROWS]; N] {
+    use super::blocks_x86::{byte_products_q4_1, byte_products_q8_0, pair_products};
+    // SAFETY: `product` has asked `is_possible`.
+    unsafe {
+        match &weight.blocks {
+            Blocks::Q4_1(blocks) if has_byte_products() => byte_products_q4_1(weight.panel(blocks, panel), inputs),
+            Blocks::Q4_1(blocks) => inputs.map(|input| pair_products(weight.panel(blocks, panel), input)),
+            Blocks::Q8_0(blocks) => byte_products_q8_0(weight.panel(blocks, panel), inputs),
         }
-        total += sum as f32 * d * inputs.scales[at] + m * inputs.sums[at];
     }
-    total
 }
 
-/// A block's `d` and `m`.
-pub(super) fn scales(block: &[u8]) -> (f32, f32) {
-    (f16::from_le_bytes([block[0], block[1]]).to_f32(), f16::from_le_bytes([block[2], block[3]]).to_f32())
+/// `product` has refused by then.
+#[cfg(not(target_arch = "x86_64"))]
+fn panel_products<const N: usize>(_: &Interleaved, _: usize, _: [Row<'_>; N]) -> [[f32; ROWS]; N] {
+    [[f32::NAN; ROWS]; N]
 }
 
 #[cfg(test)]
 mod tests {
     use candle_core::Device;
 
+    use super::super::interleaved::BLOCK;
     use super::*;
 
     fn largest_difference(a: &Tensor, b: &Tensor) -> Result<f32> {
         (a - b)?.abs()?.max_all()?.to_scalar()
     }
 
-    #[test]
-    fn inputs_are_rounded_to_the_nearest_with_ties_to_even() {
-        let mut values = [0.0_f32; BLOCK];
-        values[..8].copy_from_slice(&[127.0, -127.0, 0.5, 1.5, -0.5, -1.5, 2.4, -2.6]);
-        let input = Inputs::of(&values);
-        assert_eq!(input.scales, [1.0]);
-        assert_eq!(input.q[0][..8], [127, -127, 0, 2, 0, -2, 2, -3]);
-        assert_eq!(input.sums, [-1.0]);
-        for odd in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-            for times in [1, 2, BLOCK] {
-                let mut values = [1.0_f32; BLOCK];
-                values[..times].fill(odd);
-                assert!(Inputs::of(&values).scales[0].is_nan(), "{odd} {times} times");
-            }
+    fn interleaved(weight: &QTensor) -> Result<Interleaved> {
+        match Interleaved::of(weight)? {
+            Some(weight) => Ok(weight),
+            None => bail!("{:?} is not interleaved", weight.dtype()),
         }
-        let nothing = Inputs::of(&[0.0; BLOCK]);
-        assert_eq!((nothing.scales, nothing.sums, nothing.q), (vec![0.0], vec![0.0], vec![[0; BLOCK]]));
     }
 
     #[test]
-    fn the_quick_product_is_that_of_rounded_inputs() -> Result<()> {
+    fn the_product_is_that_of_rounded_inputs() -> Result<()> {
         for kind in [GgmlDType::Q4_1, GgmlDType::Q8_0] {
-            // Eight blocks are taken together, and what remains one by one.
-            for width in [32, 128, 256, 320, 608] {
-                let weight = Tensor::randn(0_f32, 0.1, (48, width), &Device::Cpu)?;
-                let x = Tensor::randn(0_f32, 1.0, (3, width), &Device::Cpu)?;
+            for (rows, height, width) in [(1, 48, 32), (3, 41, 128), (4, 16, 320), (11, 7, 608)] {
+                let weight = Tensor::randn(0_f32, 0.1, (height, width), &Device::Cpu)?;
+                let x = Tensor::randn(0_f32, 1.0, (rows, width), &Device::Cpu)?;
                 let weight = QTensor::quantize(&weight, kind)?;
+                let ours = interleaved(&weight)?;
                 if !is_quick(&weight) {
-                    assert!(product(&x, &weight).is_err());
+                    assert!(product(&x, &ours, &|_, _| {}).is_err());
                     continue;
                 }
                 let dense = x.matmul(&weight.dequantize(&Device::Cpu)?.t()?)?;
-                let ours = product(&x, &weight)?;
+                let found = product(&x, &ours, &|_, _| {})?;
                 // Inputs are rounded to bytes: one part in 127 of each block's largest.
-                assert!(largest_difference(&ours, &dense)? < 0.1, "{kind:?} {width}");
+                assert!(largest_difference(&found, &dense)? < 0.1, "{kind:?} {width}");
                 // With the inputs as they were rounded, nothing else is.
-                let inputs = Inputs::of(&x.flatten_all()?.to_vec1::<f32>()?);
-                let rounded: Vec<f32> = (inputs.q.iter().zip(&inputs.scales))
-                    .flat_map(|(q, scale)| q.map(|q| f32::from(q) * scale))
-                    .collect();
-                let rounded = Tensor::from_vec(rounded, (3, width), &Device::Cpu)?;
+                let inputs = Rounded::of(&x.flatten_all()?.to_vec1::<f32>()?);
+                let inputs = inputs.row(0, rows * width / BLOCK);
+                let rounded: Vec<f32> =
+                    inputs.q.iter().zip(inputs.scales).flat_map(|(q, scale)| q.map(|q| f32::from(q) * scale)).collect();
+                let rounded = Tensor::from_vec(rounded, (rows, width), &Device::Cpu)?;
                 let exact = rounded.matmul(&weight.dequantize(&Device::Cpu)?.t()?)?;
-                assert!(largest_difference(&ours, &exact)? < 1e-4, "{kind:?} {width}");
+                assert!(largest_difference(&found, &exact)? < 1e-4, "{kind:?} {width}");
+                let last = product(&x.narrow(0, rows - 1, 1)?, &ours, &|_, _| {})?;
+                assert_eq!(last.to_vec2::<f32>()?[0], found.to_vec2::<f32>()?[rows - 1], "{kind:?} {rows}");
+                assert!(
+                    product(&Tensor::zeros((1, width + BLOCK), x.dtype(), x.device())?, &ours, &|_, _| {}).is_err()
+                );
             }
         }
         Ok(())
     }
 
+    #[cfg(target_arch = "x86_64")]
     #[test]
-    fn vector_and_plain_loops_agree() -> Result<()> {
-        if !has_vectors() {
+    fn instructions_of_both_ages_agree() -> Result<()> {
+        use super::super::blocks_x86::{byte_products_q4_1, pair_products};
+
+        if !has_vectors() || !has_byte_products() {
             return Ok(());
         }
-        // Eight blocks are taken together, and what remains one by one.
-        for blocks in [1, 4, 8, 11, 24] {
-            let weight = Tensor::randn(0_f32, 0.1, (6, blocks * BLOCK), &Device::Cpu)?;
-            let weight = QTensor::quantize(&weight, GgmlDType::Q4_1)?;
+        for blocks in [1, 5, 24] {
+            let weight = Tensor::randn(0_f32, 0.1, (ROWS, blocks * BLOCK), &Device::Cpu)?;
+            let weight = interleaved(&QTensor::quantize(&weight, GgmlDType::Q4_1)?)?;
             let x = Tensor::randn(0_f32, 1.0, blocks * BLOCK, &Device::Cpu)?.to_vec1::<f32>()?;
-            let inputs = Inputs::of(&x);
-            let inputs = inputs.row(0, blocks);
-            let weights = weight.data()?;
-            let plain: Vec<f32> = weights.chunks_exact(blocks * BYTES).map(|row| dot_plain(row, inputs)).collect();
-            let agrees = |found: &[f32]| found.iter().zip(&plain).all(|(a, b)| (a - b).abs() < 1e-4);
-            let mut found = vec![f32::NAN; 6];
-            dots(Kind::Q4_1, &weights, inputs, &mut found);
-            assert!(agrees(&found), "{blocks}");
-            #[cfg(target_arch = "x86_64")]
-            {
-                // SAFETY: the instructions are there.
-                unsafe { super::super::blocks_x86::pairs(&weights, inputs, &mut found) };
-                assert!(agrees(&found), "{blocks}");
-            }
+            let inputs = Rounded::of(&x);
+            let Blocks::Q4_1(all) = &weight.blocks else { bail!("another type") };
+            // SAFETY: the instructions are there.
+            let (new, old) = unsafe {
+                (byte_products_q4_1(all, [inputs.row(0, blocks)]), pair_products(all, inputs.row(0, blocks)))
+            };
+            assert!(new[0].iter().zip(old).all(|(new, old)| (new - old).abs() < 1e-4), "{blocks}");
         }
         Ok(())
     }

@@ -4,10 +4,8 @@
 //! runs over each sequence's own keys. So batches of unequal lengths need no mask, and a prompt next to another gets
 //! the same computation as alone.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use candle_core::quantized::QTensor;
 use candle_core::{DType, Device, Result, Tensor};
 use serde_json::Value;
 
@@ -16,9 +14,11 @@ use super::attention::{Sight, attend};
 use super::config::DecoderConfig;
 use super::experts::Experts;
 use super::failed;
-use super::linear::{Linear, Stack};
+use super::heads::Heads;
+use super::linear::{Linear, Stack, Weight};
 use super::names::Names;
 use super::norm::over_root_mean_square;
+use super::numbers::numbers;
 use super::rope::Rope;
 use super::then::Then;
 use super::weights::Weights;
@@ -47,12 +47,6 @@ pub(super) struct Sequence<'a> {
 }
 
 #[derive(Debug)]
-enum Embedding {
-    Dense(Tensor),
-    Quantized(Arc<QTensor>),
-}
-
-#[derive(Debug)]
 enum Mlp {
     Dense { up: Stack, down: Linear },
     Experts(Experts),
@@ -73,7 +67,7 @@ struct Layer {
 #[derive(Debug)]
 pub(super) struct Decoder {
     pub(super) config: DecoderConfig,
-    embedding: Embedding,
+    embedding: Weight,
     layers: Vec<Layer>,
     norm: Tensor,
     head: Option<Linear>,
@@ -113,9 +107,9 @@ impl Decoder {
         let norm = |name: &str| weights.tensor_as(&format!("{name}.weight"), DType::F32);
         let embedding_name = format!("{}.weight", names.embedding);
         let embedding = if weights.header().is_some() {
-            Embedding::Quantized(Arc::new(weights.quantized(&embedding_name)?))
+            Weight::quantized(weights.quantized(&embedding_name)?).map_err(failed)?
         } else {
-            Embedding::Dense(weights.tensor(&embedding_name)?)
+            Weight::Dense(weights.tensor(&embedding_name)?)
         };
         let is_interleaved = weights.header().is_some() && config.architecture == "llama";
         let mut layers = Vec::with_capacity(config.layers);
@@ -159,18 +153,12 @@ impl Decoder {
         config: &DecoderConfig,
         weights: &Weights,
         names: &Names,
-        embedding: &Embedding,
+        embedding: &Weight,
     ) -> OurResult<Option<Linear>> {
         if let Some(own) = weights.unprefixed(names.head)? {
             return Ok(Some(own));
         }
-        if !config.tied {
-            return Ok(None);
-        }
-        match embedding {
-            Embedding::Dense(tensor) => Ok(Some(Linear::dense(tensor.clone(), None))),
-            Embedding::Quantized(tensor) => Linear::shared(tensor.clone(), None).map(Some),
-        }
+        Ok(config.tied.then(|| Linear::new(embedding.clone(), None)))
     }
 
     /// An empty cache for so many tokens.
@@ -227,10 +215,7 @@ impl Decoder {
         let (cosines, sines) = self.rope.at(&positions)?;
         let seen = self.seen(batch)?;
         let ids = Tensor::from_vec(ids, tokens, &self.device)?;
-        let mut states = match &self.embedding {
-            Embedding::Dense(table) => table.index_select(&ids, 0)?,
-            Embedding::Quantized(table) => table.embedding(&ids)?,
-        };
+        let mut states = self.embedding.rows(&ids)?;
         for (place, layer) in self.layers.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {
                 return Ok(None);
@@ -274,23 +259,56 @@ impl Decoder {
         over_root_mean_square(&wide, weight, self.config.epsilon as f32)?.to_dtype(self.dtype)
     }
 
+    /// What every query takes from the values: (tokens, heads · width).
     fn attention(
         &self,
         layer: &Layer,
         place: usize,
         normed: &Tensor,
-        batch: &mut [Sequence<'_>],
+        batch: &[Sequence<'_>],
         seen: &[(Sight, Option<Tensor>)],
         (cosines, sines): (&Tensor, &Tensor),
     ) -> Result<Tensor> {
-        let (heads, shared, width) = (self.config.heads, self.config.kv_heads, self.config.head_width);
-        let tokens = normed.dim(0)?;
         let qkv = layer.qkv.forward(normed)?;
+        if !qkv.device().is_cpu() || qkv.dtype() != DType::F32 {
+            let (q, k, v) = self.turned(layer, &qkv, (cosines, sines))?;
+            return attend_each(&q, place, batch, seen, &|(from, new), (keys, values), at| {
+                keys.slice_set(&k.narrow(0, from, new)?.transpose(0, 1)?.contiguous()?, 1, at)?;
+                values.slice_set(&v.narrow(0, from, new)?.transpose(0, 1)?.contiguous()?, 1, at)
+            });
+        }
+        let (rows, cosines, sines) =
+            (qkv.storage_and_layout(), cosines.storage_and_layout(), sines.storage_and_layout());
+        let norms = layer.head_norms.as_ref().map(|(q, k)| (q.storage_and_layout(), k.storage_and_layout()));
+        let norms = match &norms {
+            Some((q, k)) => Some((numbers(&q.0, q.1)?, numbers(&k.0, k.1)?, self.config.epsilon as f32)),
+            None => None,
+        };
+        let heads = Heads {
+            rows: numbers(&rows.0, rows.1)?,
+            heads: self.config.heads,
+            shared: self.config.kv_heads,
+            width: self.config.head_width,
+            cosines: numbers(&cosines.0, cosines.1)?,
+            sines: numbers(&sines.0, sines.1)?,
+            norms,
+        };
+        attend_each(&heads.queries()?, place, batch, seen, &|new, cache, at| heads.remember(new, cache, at))
+    }
+
+    /// Queries, turned and scaled, keys, turned, and values: each (tokens, heads, width).
+    fn turned(
+        &self,
+        layer: &Layer,
+        qkv: &Tensor,
+        (cosines, sines): (&Tensor, &Tensor),
+    ) -> Result<(Tensor, Tensor, Tensor)> {
+        let (heads, shared, width) = (self.config.heads, self.config.kv_heads, self.config.head_width);
+        let tokens = qkv.dim(0)?;
         let part = |from: usize, heads: usize| {
             qkv.narrow(1, from * width, heads * width)?.contiguous()?.reshape((tokens, heads, width))
         };
         let (mut q, mut k) = (part(0, heads)?, part(heads, shared)?);
-        let v = part(heads + shared, shared)?;
         if let Some((query_norm, key_norm)) = &layer.head_norms {
             q = self.normed(&q, query_norm)?;
             k = self.normed(&k, key_norm)?;
@@ -300,29 +318,38 @@ impl Decoder {
             candle_nn::rotary_emb::rope_thd(&wide, cosines, sines)?.squeeze(0)
         };
         let q = (turn(&q)? * (width as f64).sqrt().recip())?.to_dtype(self.dtype)?;
-        let k = turn(&k)?.to_dtype(self.dtype)?;
-        let mut attended = Vec::with_capacity(batch.len());
-        let mut from = 0;
-        for (one, (sight, mask)) in batch.iter_mut().zip(seen) {
-            let new = one.ids.len();
-            let offset = one.cache.length;
-            let Some((keys, values)) = one.cache.layers.get(place) else {
-                candle_core::bail!("a cache of another model")
-            };
-            keys.slice_set(&k.narrow(0, from, new)?.transpose(0, 1)?.contiguous()?, 1, offset)?;
-            values.slice_set(&v.narrow(0, from, new)?.transpose(0, 1)?.contiguous()?, 1, offset)?;
-            attended.push(attend(
-                &q.narrow(0, from, new)?,
-                &keys.narrow(1, 0, offset + new)?,
-                &values.narrow(1, 0, offset + new)?,
-                *sight,
-                mask.as_ref(),
-            )?);
-            from += new;
-        }
-        match attended.as_slice() {
-            [one] => Ok(one.clone()),
-            several => Tensor::cat(several, 0),
-        }
+        Ok((q, turn(&k)?.to_dtype(self.dtype)?, part(heads + shared, shared)?))
+    }
+}
+
+/// Puts keys and values of some new tokens (the first, and how many) into a layer's cache, from a position on.
+type Remember<'a> = dyn Fn((usize, usize), (&Tensor, &Tensor), usize) -> Result<()> + 'a;
+
+/// Every sequence's queries over its own keys, once `remember` has put the new ones into its cache.
+fn attend_each(
+    q: &Tensor,
+    place: usize,
+    batch: &[Sequence<'_>],
+    seen: &[(Sight, Option<Tensor>)],
+    remember: &Remember<'_>,
+) -> Result<Tensor> {
+    let mut attended = Vec::with_capacity(batch.len());
+    let mut from = 0;
+    for (one, (sight, mask)) in batch.iter().zip(seen) {
+        let (new, offset) = (one.ids.len(), one.cache.length);
+        let Some((keys, values)) = one.cache.layers.get(place) else { candle_core::bail!("a cache of another model") };
+        remember((from, new), (keys, values), offset)?;
+        attended.push(attend(
+            &q.narrow(0, from, new)?,
+            &keys.narrow(1, 0, offset + new)?,
+            &values.narrow(1, 0, offset + new)?,
+            *sight,
+            mask.as_ref(),
+        )?);
+        from += new;
+    }
+    match attended.as_slice() {
+        [one] => Ok(one.clone()),
+        several => Tensor::cat(several, 0),
     }
 }

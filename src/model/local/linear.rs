@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
-use candle_core::{DType, Device, Module, Result, Tensor};
+use candle_core::{DType, Module, Result, Tensor};
 
-use super::failed;
+use super::interleaved::Interleaved;
 use super::then::Then;
 use super::{blocks, dense, many};
 
@@ -19,31 +19,50 @@ pub(super) struct Linear {
     bias: Option<Tensor>,
 }
 
+/// A matrix of weights; copies share it.
 #[derive(Debug, Clone)]
-enum Weight {
+pub(super) enum Weight {
     Dense(Tensor),
+    /// Quantized weights whose products are quick that way.
+    Interleaved(Arc<Interleaved>),
     Quantized(Arc<QTensor>),
 }
 
+impl Weight {
+    /// Those of a quantized checkpoint; what is stored in half precision becomes f32.
+    pub(super) fn quantized(weight: QTensor) -> Result<Self> {
+        if matches!(weight.dtype(), GgmlDType::F32 | GgmlDType::F16 | GgmlDType::BF16) {
+            return Ok(Self::Dense(weight.dequantize(&weight.device())?.to_dtype(DType::F32)?));
+        }
+        if blocks::is_quick(&weight)
+            && let Some(interleaved) = Interleaved::of(&weight)?
+        {
+            return Ok(Self::Interleaved(Arc::new(interleaved)));
+        }
+        Ok(Self::Quantized(Arc::new(weight)))
+    }
+
+    /// The rows with these numbers: (numbers, width).
+    pub(super) fn rows(&self, numbers: &Tensor) -> Result<Tensor> {
+        match self {
+            Self::Dense(weight) => weight.index_select(numbers, 0),
+            Self::Interleaved(weight) => weight.rows(numbers),
+            Self::Quantized(weight) => weight.embedding(numbers),
+        }
+    }
+}
+
 impl Linear {
+    pub(super) fn new(weight: Weight, bias: Option<Tensor>) -> Self {
+        Self { weight, bias }
+    }
+
     pub(super) fn dense(weight: Tensor, bias: Option<Tensor>) -> Self {
-        Self { weight: Weight::Dense(weight), bias }
+        Self::new(Weight::Dense(weight), bias)
     }
 
-    pub(super) fn quantized(weight: QTensor, bias: Option<Tensor>) -> crate::Result<Self> {
-        Self::shared(Arc::new(weight), bias)
-    }
-
-    /// Over weights that something else uses too, such as a tied embedding.
-    pub(super) fn shared(weight: Arc<QTensor>, bias: Option<Tensor>) -> crate::Result<Self> {
-        let weight = match weight.dtype() {
-            GgmlDType::F32 | GgmlDType::F16 | GgmlDType::BF16 => {
-                let dense = weight.dequantize(&weight.device()).and_then(|dense| dense.to_dtype(DType::F32));
-                Weight::Dense(dense.map_err(failed)?)
-            }
-            _ => Weight::Quantized(weight),
-        };
-        Ok(Self { weight, bias })
+    pub(super) fn quantized(weight: QTensor, bias: Option<Tensor>) -> Result<Self> {
+        Weight::quantized(weight).map(|weight| Self::new(weight, bias))
     }
 
     /// `x` is (rows, width).
@@ -61,17 +80,17 @@ impl Linear {
                 return then.with(bias, shape, |finish| many::dense(x, weight, finish));
             }
             Weight::Dense(weight) => x.matmul(&weight.t()?)?,
-            Weight::Quantized(weight) if matches!(x.device(), Device::Cpu) => {
-                if x.dim(0)? >= UNPACK && many::is_quick(x) {
+            Weight::Interleaved(weight) => {
+                let shape = (x.dim(0)?, weight.height);
+                let product = if x.dim(0)? >= UNPACK { many::interleaved } else { blocks::product };
+                return then.with(bias, shape, |finish| product(x, weight, finish));
+            }
+            Weight::Quantized(weight) if x.device().is_cpu() && x.dim(0)? >= UNPACK => {
+                if many::is_quick(x) {
                     let shape = (x.dim(0)?, weight.shape().dims2()?.0);
                     return then.with(bias, shape, |finish| many::quantized(x, weight, finish));
-                } else if x.dim(0)? >= UNPACK {
-                    x.matmul(&weight.dequantize(x.device())?.t()?)?
-                } else if blocks::is_quick(weight) {
-                    blocks::product(x, weight)?
-                } else {
-                    QMatMul::QTensor(weight.clone()).forward(x)?
                 }
+                x.matmul(&weight.dequantize(x.device())?.t()?)?
             }
             Weight::Quantized(weight) => QMatMul::QTensor(weight.clone()).forward(x)?,
         };

@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use candle_core::quantized::QTensor;
 use candle_core::{DType, Result, Tensor, bail};
 
+use super::interleaved::{Interleaved, ROWS};
 use super::numbers::numbers;
 use super::share::{Out, share};
 use super::then::Finish;
@@ -38,8 +39,22 @@ pub(super) fn dense(x: &Tensor, weight: &Tensor, finish: &Finish<'_>) -> Result<
     let (height, width) = weight.dims2()?;
     let (storage, layout) = weight.storage_and_layout();
     let weights = numbers(&storage, layout)?;
-    product(x, (height, width), finish, &|first, rows: &mut [f32]| {
-        rows.copy_from_slice(&weights[first * width..][..rows.len()]);
+    product(x, (height, width), finish, &|panel, turned: &mut [f32]| {
+        let from = panel * PANEL * width;
+        turn(&weights[from..weights.len().min(from + PANEL * width)], width, turned);
+        Ok(())
+    })
+}
+
+/// `x Wᵀ`, where weights lie interleaved.
+pub(super) fn interleaved(x: &Tensor, weight: &Interleaved, finish: &Finish<'_>) -> Result<Tensor> {
+    product(x, (weight.height, weight.width), finish, &|panel, turned: &mut [f32]| {
+        for half in 0..PANEL / ROWS {
+            let of = panel * (PANEL / ROWS) + half;
+            if of < weight.panels() {
+                weight.turned(of, &mut turned[half * ROWS..], PANEL);
+            }
+        }
         Ok(())
     })
 }
@@ -52,13 +67,17 @@ pub(super) fn quantized(x: &Tensor, weight: &QTensor, finish: &Finish<'_>) -> Re
         bail!("rows of {width} weights are not whole blocks of {kind:?}");
     }
     let row_bytes = blocks.len() / height;
-    product(x, (height, width), finish, &|first, rows: &mut [f32]| {
-        let bytes = blocks.get(first * row_bytes..(first + rows.len() / width) * row_bytes).unwrap_or_default();
-        unpack(bytes, kind, width, rows)
+    product(x, (height, width), finish, &|panel, turned: &mut [f32]| {
+        let rows = panel * PANEL..height.min((panel + 1) * PANEL);
+        let bytes = blocks.get(rows.start * row_bytes..rows.end * row_bytes).unwrap_or_default();
+        let mut unpacked = vec![0.0; rows.len() * width];
+        unpack(bytes, kind, width, &mut unpacked)?;
+        turn(&unpacked, width, turned);
+        Ok(())
     })
 }
 
-/// The product with a matrix whose rows, from one on, `fill` writes.
+/// The product with a matrix of which `fill` writes the panels, turned.
 fn product(
     x: &Tensor,
     (height, width): (usize, usize),
@@ -83,16 +102,13 @@ fn product(
         let n = group.min(panels - first);
         let places = Out::of(&mut turned);
         share(n, |panels| {
-            let mut weights = vec![0.0; PANEL * width];
             for panel in panels {
-                let row = (first + panel) * PANEL;
-                let weights = &mut weights[..PANEL.min(height - row) * width];
-                if let Err(error) = fill(row, weights) {
+                // SAFETY: each panel is written by one piece of work.
+                let place = unsafe { places.part(panel * PANEL * width, PANEL * width) };
+                if let Err(error) = fill(first + panel, place) {
                     *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     return;
                 }
-                // SAFETY: each panel is written by one piece of work.
-                turn(weights, width, unsafe { places.part(panel * PANEL * width, PANEL * width) });
             }
         });
         let turned = &turned;
@@ -209,6 +225,9 @@ mod tests {
                 let packed = QTensor::quantize(&weight, kind)?;
                 let theirs = x.matmul(&packed.dequantize(&Device::Cpu)?.t()?)?;
                 let ours = quantized(&x, &packed, &|_, _| {})?;
+                assert!(largest_difference(&ours, &theirs)? < 1e-4, "{kind:?} {rows} {height} {width}");
+                let Some(packed) = Interleaved::of(&packed)? else { bail!("{kind:?} is not interleaved") };
+                let ours = interleaved(&x, &packed, &|_, _| {})?;
                 assert!(largest_difference(&ours, &theirs)? < 1e-4, "{kind:?} {rows} {height} {width}");
             }
         }

@@ -35,7 +35,11 @@ mod engine;
 #[cfg(feature = "local")]
 mod experts;
 #[cfg(feature = "local")]
+mod heads;
+#[cfg(feature = "local")]
 mod inside;
+#[cfg(feature = "local")]
+mod interleaved;
 #[cfg(feature = "local")]
 mod linear;
 #[cfg(feature = "local")]
@@ -60,6 +64,8 @@ mod prefill;
 mod random_indexing;
 #[cfg(feature = "local")]
 mod rope;
+#[cfg(feature = "local")]
+mod rounded;
 #[cfg(feature = "local")]
 mod sampling;
 #[cfg(feature = "local")]

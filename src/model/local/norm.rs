@@ -59,7 +59,7 @@ fn normalise_plain<const FUSED: bool>(row: &mut [f32], weight: &[f32], bias: &[f
     }
 }
 
-widened!(root_mean_square, root_mean_square_plain(row: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]));
+widened!(pub(super) root_mean_square, root_mean_square_plain(row: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]));
 
 #[inline(always)]
 fn root_mean_square_plain<const FUSED: bool>(row: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {

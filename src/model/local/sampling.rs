@@ -40,16 +40,23 @@ impl Sampler {
 
 /// The place of the largest number, the first of equals; none if a number is not one.
 fn largest(logits: &[f32]) -> Option<usize> {
-    let mut best: Option<(usize, f32)> = None;
-    for (place, logit) in logits.iter().enumerate() {
-        if logit.is_nan() {
-            return None;
-        }
-        if best.is_none_or(|(_, top)| *logit > top) {
-            best = Some((place, *logit));
+    // In lanes, which the compiler makes vectors of: there are as many logits as the vocabulary has tokens.
+    const LANES: usize = 32;
+    let (chunks, rest) = logits.as_chunks::<LANES>();
+    let (mut tops, mut is_odd) = ([f32::NEG_INFINITY; LANES], [false; LANES]);
+    for chunk in chunks {
+        for ((top, is_odd), logit) in tops.iter_mut().zip(&mut is_odd).zip(chunk) {
+            *top = if *logit > *top { *logit } else { *top };
+            *is_odd |= logit.is_nan();
         }
     }
-    best.map(|(place, _)| place)
+    if is_odd.contains(&true) || rest.iter().any(|logit| logit.is_nan()) {
+        return None;
+    }
+    let top = tops.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max);
+    let holds = |chunk: &[f32; LANES]| chunk.iter().fold(false, |found, logit| found | (*logit == top));
+    let from = LANES * chunks.iter().position(holds).unwrap_or(chunks.len());
+    logits[from..].iter().position(|logit| *logit == top).map(|place| from + place)
 }
 
 /// The natural logarithm of the probability that softmax gives one token.
@@ -75,6 +82,22 @@ mod tests {
         assert_ne!(draw(1, 1), draw(2, 1));
         assert_eq!(Sampler::new(0.0, None, 1).next(&logits), Some(1));
         assert_eq!(Sampler::new(0.0, None, 1).next(&[0.0, f32::NAN]), None);
+    }
+
+    #[test]
+    fn the_first_of_the_largest_is_found_wherever_it_stands() {
+        for length in [1, 31, 32, 100] {
+            for place in 0..length {
+                let mut logits = vec![-1.0_f32; length];
+                logits[place] = 2.0;
+                logits[length - 1] = 2.0;
+                assert_eq!(largest(&logits), Some(place), "{length}");
+                logits[place] = f32::NAN;
+                assert_eq!(largest(&logits), None, "{length} {place}");
+            }
+            assert_eq!(largest(&vec![f32::NEG_INFINITY; length]), Some(0));
+        }
+        assert_eq!(largest(&[]), None);
     }
 
     #[test]

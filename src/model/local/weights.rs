@@ -163,7 +163,7 @@ impl Weights {
                 made.into_iter()
                     .map(|(bytes, dtype, dims, biases)| {
                         let bias = stacked_bias(&biases, DType::F32, &self.device)?;
-                        Linear::quantized(quantized_from(&bytes, dtype, dims, &self.device)?, bias)
+                        Linear::quantized(quantized_from(&bytes, dtype, dims, &self.device)?, bias).map_err(failed)
                     })
                     .collect()
             }
@@ -185,7 +185,10 @@ impl Weights {
         let each = bytes.len() / experts.max(&1);
         bytes
             .chunks_exact(each.max(1))
-            .map(|part| Linear::quantized(quantized_from(part, dtype, vec![*rows, *width], &self.device)?, None))
+            .map(|part| {
+                let weight = quantized_from(part, dtype, vec![*rows, *width], &self.device)?;
+                Linear::quantized(weight, None).map_err(failed)
+            })
             .collect()
     }
 
