@@ -2,15 +2,15 @@
 //!
 //! `tests/fetch-parts --rival` fetches the models and llama.cpp. With `CLAIMLAB_PYTHON` set to a Python that has
 //! sentence-transformers, MiniLM is compared with that too. What is missing is said and left out. Everything computes on
-//! as many threads as the machine has, ours and the rivals'; `RAYON_NUM_THREADS` sets another number. Ours and a rival are
-//! measured in turns, since a machine is not equally fast all the time; medians count.
+//! as many threads as the machine has, ours and the rivals'; `RAYON_NUM_THREADS` sets another number. A machine is not
+//! equally fast all the time: ours and a rival are measured in turns, and the ratio is the median of the turns' ratios.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::collections::HashMap;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use candle_core::{Device, Tensor};
@@ -23,7 +23,9 @@ const READ: usize = 1500;
 const WRITTEN: u32 = 64;
 const ROUNDS: usize = 3;
 /// Turns of ours and a rival.
-const TURNS: usize = 5;
+const TURNS: usize = 11;
+/// Between two turns: threads of the one that has had its turn may look out for work for a while.
+const REST: Duration = Duration::from_millis(300);
 /// What both libraries of threads look for when they start.
 const THREADS: [&str; 2] = ["RAYON_NUM_THREADS", "CANDLE_NUM_THREADS"];
 
@@ -69,9 +71,55 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Ours beside a rival's, in the same unit; more is better.
-fn beside(what: &str, ours: f64, rival: &str, theirs: f64, unit: &str, wanted: f64) {
-    println!("{what}: {ours:.1} {unit}, {rival} {theirs:.1}; ratio {:.2} (wanted: {wanted} or more)", ours / theirs);
+/// Ours beside a rival's, in the same unit, turn by turn; more is better.
+fn beside(what: &str, ours: Vec<f64>, rival: &str, theirs: Vec<f64>, unit: &str, wanted: f64) {
+    let ratio = median(ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs).collect());
+    let (ours, theirs) = (median(ours), median(theirs));
+    println!("{what}: {ours:.1} {unit}, {rival} {theirs:.1}; ratio {ratio:.2} (wanted: {wanted} or more)");
+}
+
+/// Another program that measures itself once for every line that it is sent.
+struct Rival {
+    name: String,
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Rival {
+    /// Starts it, with a first line; `None` if it cannot be had.
+    fn start(command: &mut Command, first: &str) -> Option<Self> {
+        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = piped.spawn().ok()?;
+        let (mut input, output) = (child.stdin.take()?, BufReader::new(child.stdout.take()?));
+        // A script that cannot begin does not read; then it has no name either.
+        let _ = input.write_all(first.as_bytes());
+        let mut rival = Self { name: String::new(), child, input, output };
+        rival.name = rival.line()?["rival"].as_str()?.to_owned();
+        Some(rival)
+    }
+
+    fn line(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        self.output.read_line(&mut line).ok()?;
+        serde_json::from_str(&line).ok()
+    }
+
+    /// One round; what was measured has these names.
+    fn round<const N: usize>(&mut self, names: [&str; N]) -> [f64; N] {
+        std::thread::sleep(REST);
+        let _ = self.input.write_all(b"\n");
+        let told = self.line().unwrap_or_default();
+        std::thread::sleep(REST);
+        names.map(|name| told[name].as_f64().unwrap_or(f64::NAN))
+    }
+}
+
+impl Drop for Rival {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 fn words(n: usize) -> String {
@@ -79,56 +127,46 @@ fn words(n: usize) -> String {
     sentence.repeat(n / 17 + 1)
 }
 
-/// Tokens a second while reading a prompt of about `read` tokens, and while writing after it. Prompts begin differently,
-/// so that none profits from another's beginning; the second and third call of a round do, and so measure writing alone.
-fn speeds(model: &LanguageModel, read: usize, salt: usize) -> (f64, f64) {
-    let ask = |round: usize, max_tokens: u32| {
-        let prompt = Prompt::new(words(read)).system(format!("{} {round}", salt + round)).max_tokens(max_tokens);
+/// Tokens of a prompt of so many words, and tokens a second while reading it and while writing after it. Prompts begin
+/// differently, so that none profits from another's beginning; the second and third call do, and so measure writing alone.
+fn speeds(model: &LanguageModel, n: usize, salt: usize) -> (u64, f64, f64) {
+    let ask = |max_tokens: u32| {
+        let prompt = Prompt::new(words(n)).system(salt.to_string()).max_tokens(max_tokens);
         let reply = model.generate(&[prompt]).pop().unwrap().unwrap();
-        let seconds = reply.latency_ms.unwrap() / 1000.0;
-        (reply.prompt_tokens.unwrap() as f64, reply.completion_tokens.unwrap() as f64, seconds)
+        (reply.prompt_tokens.unwrap(), reply.completion_tokens.unwrap() as f64, reply.latency_ms.unwrap() / 1000.0)
     };
-    let rounds: Vec<(f64, f64)> = (0..ROUNDS)
-        .map(|round| {
-            let (tokens, _, reading) = ask(round, 1);
-            let (_, _, one) = ask(round, 1);
-            let (_, written, many) = ask(round, WRITTEN + 1);
-            (tokens / reading, (written - 1.0) / (many - one).max(1e-9))
-        })
-        .collect();
-    (median(rounds.iter().map(|round| round.0).collect()), median(rounds.iter().map(|round| round.1).collect()))
+    let (tokens, _, reading) = ask(1);
+    let (_, _, one) = ask(1);
+    let (_, written, many) = ask(WRITTEN + 1);
+    (tokens, tokens as f64 / reading, (written - 1.0) / (many - one).max(1e-9))
 }
 
 fn decoder(file: &Path, parts: &Path) {
+    const SHORT: usize = 16;
     let model = Local::at(file).slots(1).language_model("SmolLM2").unwrap();
-    let _ = model.ask("Warm up.");
+    let (short, ..) = speeds(&model, SHORT, 0);
+    let numbers = [short as usize, READ, WRITTEN as usize, threads()].map(|number| number.to_string());
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/llama_cpp.mjs");
-    let numbers = [READ, WRITTEN as usize, threads(), 1].map(|number| number.to_string());
-    // Of each turn: reading, writing, writing after it; ours and theirs.
+    let mut command = Command::new("node");
+    let mut rival = Rival::start(command.arg(script).arg(file).args(&numbers).current_dir(parts.join("rival")), "");
+    if rival.is_none() {
+        println!("llama.cpp is not there, left out; run tests/fetch-parts --rival (needs node)");
+    }
+    let what = [format!("reading {READ} tokens"), format!("writing after {short}"), format!("writing after {READ}")];
     let (mut ours, mut theirs) = ([const { Vec::new() }; 3], [const { Vec::new() }; 3]);
-    let mut rival = "llama.cpp".to_owned();
-    for turn in 0..TURNS {
-        let (_, decode) = speeds(&model, 16, 100 + 1000 * turn);
-        let (prefill, decode_after) = speeds(&model, READ, 200 + 1000 * turn);
-        let mut command = Command::new("node");
-        let output = command.arg(script).arg(file).args(&numbers).current_dir(parts.join("rival")).output();
-        let told: Option<Value> = output.ok().and_then(|output| serde_json::from_slice(&output.stdout).ok());
-        let told = told.unwrap_or_else(|| {
-            println!("llama.cpp is not there, left out; run tests/fetch-parts --rival (needs node)");
-            Value::Null
-        });
-        rival = told["rival"].as_str().map_or(rival, str::to_owned);
-        for (all, one) in ours.iter_mut().zip([prefill, decode, decode_after]) {
-            all.push(one);
-        }
-        for (all, name) in theirs.iter_mut().zip(["prefill", "decode", "decode_after"]) {
-            all.push(told[name].as_f64().unwrap_or(f64::NAN));
+    for turn in 1..=TURNS {
+        let (_, _, writing) = speeds(&model, SHORT, 10 * turn);
+        let (_, reading, writing_after) = speeds(&model, READ, 10 * turn + 1);
+        let names = ["reading", "writing", "writing_after"];
+        let other = rival.as_mut().map_or([f64::NAN; 3], |rival| rival.round(names));
+        for (place, (one, other)) in [reading, writing, writing_after].into_iter().zip(other).enumerate() {
+            ours[place].push(one);
+            theirs[place].push(other);
         }
     }
-    let what = [format!("reading {READ} tokens"), "writing".to_owned(), format!("writing after {READ} tokens")];
+    let name = rival.as_ref().map_or("llama.cpp", |rival| &rival.name);
     for ((what, ours), theirs) in what.iter().zip(ours).zip(theirs) {
-        let what = format!("SmolLM2-135M Q4_1, {what}");
-        beside(&what, median(ours), &rival, median(theirs), "tokens/s", 0.7);
+        beside(&format!("SmolLM2-135M Q4_1, {what}"), ours, name, theirs, "tokens/s", 0.7);
     }
 }
 
@@ -149,21 +187,18 @@ fn memory(file: &Path) {
 fn batch_of_eight() {
     let folder = tempfile::tempdir().unwrap();
     random_model(folder.path());
-    let rate = |slots: usize| {
-        let model = Local::at(folder.path()).slots(slots).language_model("random").unwrap();
-        let ask = |round: usize| {
-            let first = 10 + round * slots;
-            let prompts: Vec<Prompt> =
-                (0..slots).map(|n| Prompt::new(format!("w{} w7 w9", first + n)).max_tokens(32)).collect();
-            let began = Instant::now();
-            let replies = model.generate(&prompts);
-            let written: u64 = replies.into_iter().map(|reply| reply.unwrap().completion_tokens.unwrap()).sum();
-            written as f64 / began.elapsed().as_secs_f64()
-        };
-        let _ = ask(ROUNDS);
-        median((0..ROUNDS).map(ask).collect())
+    let models = [1, 8].map(|slots| Local::at(folder.path()).slots(slots).language_model("random").unwrap());
+    let rate = |slots: usize, round: usize| {
+        let first = 10 + round * slots;
+        let prompts: Vec<Prompt> =
+            (0..slots).map(|n| Prompt::new(format!("w{} w7 w9", first + n)).max_tokens(32)).collect();
+        let began = Instant::now();
+        let replies = models[usize::from(slots > 1)].generate(&prompts);
+        let written: u64 = replies.into_iter().map(|reply| reply.unwrap().completion_tokens.unwrap()).sum();
+        written as f64 / began.elapsed().as_secs_f64()
     };
-    let (one, eight) = (rate(1), rate(8));
+    let _ = (rate(1, ROUNDS), rate(8, ROUNDS));
+    let (one, eight) = (0..ROUNDS).map(|round| (rate(1, round), rate(8, round))).unzip();
     beside("135M in f32, random weights, writing 8 replies at a time", eight, "1 at a time", one, "tokens/s", 3.0);
 }
 
@@ -223,37 +258,22 @@ fn minilm(folder: &Path) {
     let _ = model.embed(&texts[..8]);
     let python = std::env::var_os("CLAIMLAB_PYTHON").unwrap_or_else(|| "python3".into());
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/sentence_transformers_rival.py");
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    let mut rival = "sentence-transformers".to_owned();
-    for _ in 0..TURNS {
-        let time = |_| {
+    let mut command = Command::new(&python);
+    command.arg(script).arg(folder).arg(threads().to_string()).env("OMP_NUM_THREADS", threads().to_string());
+    let mut rival = Rival::start(&mut command, &format!("{}\n", json!(texts)));
+    if rival.is_none() {
+        println!("sentence-transformers is not there, left out; set CLAIMLAB_PYTHON to a Python that has it");
+    }
+    let (ours, theirs) = (0..TURNS)
+        .map(|_| {
             let began = Instant::now();
             model.embed(&texts).unwrap();
-            texts.len() as f64 / began.elapsed().as_secs_f64()
-        };
-        ours.push(median((0..ROUNDS).map(time).collect()));
-        let child = Command::new(&python)
-            .arg(script)
-            .arg(folder)
-            .args([threads(), ROUNDS].map(|number| number.to_string()))
-            .env("OMP_NUM_THREADS", threads().to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn();
-        let told = child.ok().and_then(|mut child| {
-            // A script that cannot begin does not read; that is told below.
-            let _ = serde_json::to_writer(child.stdin.take()?, &texts);
-            serde_json::from_slice::<Value>(&child.wait_with_output().ok()?.stdout).ok()
-        });
-        let told = told.unwrap_or_else(|| {
-            println!("sentence-transformers is not there, left out; set CLAIMLAB_PYTHON to a Python that has it");
-            Value::Null
-        });
-        theirs.push(told["chunks_per_second"].as_f64().unwrap_or(f64::NAN));
-        rival = told["rival"].as_str().map_or(rival, str::to_owned);
-    }
-    beside("MiniLM, chunks of 115 words", median(ours), &rival, median(theirs), "chunks/s", 1.0);
+            let ours = texts.len() as f64 / began.elapsed().as_secs_f64();
+            (ours, rival.as_mut().map_or(f64::NAN, |rival| rival.round(["embedding"])[0]))
+        })
+        .unzip();
+    let name = rival.as_ref().map_or("sentence-transformers", |rival| &rival.name);
+    beside("MiniLM, chunks of 115 words", ours, name, theirs, "chunks/s", 1.0);
 }
 
 fn journal() {

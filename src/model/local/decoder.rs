@@ -109,7 +109,7 @@ impl Decoder {
         let embedding = if weights.header().is_some() {
             Weight::quantized(weights.quantized(&embedding_name)?).map_err(failed)?
         } else {
-            Weight::Dense(weights.tensor(&embedding_name)?)
+            Weight::dense(weights.tensor(&embedding_name)?).map_err(failed)?
         };
         let is_interleaved = weights.header().is_some() && config.architecture == "llama";
         let mut layers = Vec::with_capacity(config.layers);

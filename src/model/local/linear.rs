@@ -6,8 +6,9 @@ use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
 use candle_core::{DType, Module, Result, Tensor};
 
 use super::interleaved::Interleaved;
+use super::panels::Panels;
 use super::then::Then;
-use super::{blocks, dense, many};
+use super::{blocks, many};
 
 /// Rows of input from which on it pays to unpack quantized weights and multiply densely.
 const UNPACK: usize = 24;
@@ -22,7 +23,10 @@ pub(super) struct Linear {
 /// A matrix of weights; copies share it.
 #[derive(Debug, Clone)]
 pub(super) enum Weight {
+    /// Of any type, on any device.
     Dense(Tensor),
+    /// Dense weights whose products are quick that way.
+    Panels(Arc<Panels>),
     /// Quantized weights whose products are quick that way.
     Interleaved(Arc<Interleaved>),
     Quantized(Arc<QTensor>),
@@ -32,7 +36,7 @@ impl Weight {
     /// Those of a quantized checkpoint; what is stored in half precision becomes f32.
     pub(super) fn quantized(weight: QTensor) -> Result<Self> {
         if matches!(weight.dtype(), GgmlDType::F32 | GgmlDType::F16 | GgmlDType::BF16) {
-            return Ok(Self::Dense(weight.dequantize(&weight.device())?.to_dtype(DType::F32)?));
+            return Self::dense(weight.dequantize(&weight.device())?.to_dtype(DType::F32)?);
         }
         if blocks::is_quick(&weight)
             && let Some(interleaved) = Interleaved::of(&weight)?
@@ -42,10 +46,18 @@ impl Weight {
         Ok(Self::Quantized(Arc::new(weight)))
     }
 
+    pub(super) fn dense(weight: Tensor) -> Result<Self> {
+        Ok(match Panels::of(&weight)? {
+            Some(panels) => Self::Panels(Arc::new(panels)),
+            None => Self::Dense(weight),
+        })
+    }
+
     /// The rows with these numbers: (numbers, width).
     pub(super) fn rows(&self, numbers: &Tensor) -> Result<Tensor> {
         match self {
             Self::Dense(weight) => weight.index_select(numbers, 0),
+            Self::Panels(weight) => weight.rows(numbers),
             Self::Interleaved(weight) => weight.rows(numbers),
             Self::Quantized(weight) => weight.embedding(numbers),
         }
@@ -57,8 +69,8 @@ impl Linear {
         Self { weight, bias }
     }
 
-    pub(super) fn dense(weight: Tensor, bias: Option<Tensor>) -> Self {
-        Self::new(Weight::Dense(weight), bias)
+    pub(super) fn dense(weight: Tensor, bias: Option<Tensor>) -> Result<Self> {
+        Weight::dense(weight).map(|weight| Self::new(weight, bias))
     }
 
     pub(super) fn quantized(weight: QTensor, bias: Option<Tensor>) -> Result<Self> {
@@ -74,9 +86,8 @@ impl Linear {
     pub(super) fn forward_then(&self, x: &Tensor, then: Then<'_>) -> Result<Tensor> {
         let bias = self.bias.as_ref();
         let product = match &self.weight {
-            Weight::Dense(weight) if dense::is_quick(x, weight) => dense::product(x, weight)?,
-            Weight::Dense(weight) if many::is_quick(x) && weight.is_contiguous() => {
-                let shape = (x.dim(0)?, weight.dim(0)?);
+            Weight::Panels(weight) => {
+                let shape = (x.dim(0)?, weight.height);
                 return then.with(bias, shape, |finish| many::dense(x, weight, finish));
             }
             Weight::Dense(weight) => x.matmul(&weight.t()?)?,

@@ -1,8 +1,9 @@
-//! Products of many rows with f32 weights, or with quantized ones that are unpacked on the way, on all threads.
+//! Products with f32 weights, or with quantized ones that are unpacked on the way, on all threads.
 //!
-//! Reading prompts and embedding texts multiply hundreds of rows with every weight. Weights are turned, 32 rows of them at a
-//! time, so that their numbers stand side by side; each thread then takes some rows of the input through all of them, in
-//! pieces that stay in its core's caches. Of large matrices only a part is unpacked and turned at a time.
+//! Reading prompts and embedding texts multiply hundreds of rows with every weight. Weights stand in panels, 32 rows of
+//! them side by side; each thread takes some rows of the input through all of them, in pieces that stay in its core's
+//! caches. Of quantized matrices a part is unpacked at a time. Few rows of input are shared by all threads, which share
+//! the weights: writing replies reads each weight once for all of them, and memory is the limit.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -12,19 +13,18 @@ use candle_core::{DType, Result, Tensor, bail};
 
 use super::interleaved::{Interleaved, ROWS};
 use super::numbers::numbers;
+use super::panels::{PANEL, Panels, turn};
 use super::share::{Out, share};
 use super::then::Finish;
 use super::tile::{BAND, COLUMNS, Rows, multiply_into};
 use super::unpack::unpack;
 use super::vector::is_quick as is_quick_here;
 
-/// Rows of weights that are turned together: the columns of the largest tile.
-const PANEL: usize = 32;
 /// Numbers of a row that are multiplied at a time, so that those of the rows of a tile stay in the first cache.
 const DEPTH: usize = 768;
 /// Rows of input that one thread takes at least: enough to read each panel for.
 const BANDS: usize = 4 * BAND;
-/// Turned numbers that exist at a time.
+/// Numbers of the panels that rows are taken through at a time, and of those that exist unpacked.
 const GROUP: usize = 1 << 20;
 /// Rows of input from which on threads share them; of fewer, they share the weights.
 const SHARED: usize = 16 * BAND;
@@ -34,21 +34,14 @@ pub(super) fn is_quick(x: &Tensor) -> bool {
     x.device().is_cpu() && x.dtype() == DType::F32 && is_quick_here()
 }
 
-/// `x Wᵀ`, where `weight` is f32, contiguous and on the processor.
-pub(super) fn dense(x: &Tensor, weight: &Tensor, finish: &Finish<'_>) -> Result<Tensor> {
-    let (height, width) = weight.dims2()?;
-    let (storage, layout) = weight.storage_and_layout();
-    let weights = numbers(&storage, layout)?;
-    product(x, (height, width), finish, &|panel, turned: &mut [f32]| {
-        let from = panel * PANEL * width;
-        turn(&weights[from..weights.len().min(from + PANEL * width)], width, turned);
-        Ok(())
-    })
+/// `x Wᵀ`; a row comes out the same whatever stands beside it.
+pub(super) fn dense(x: &Tensor, weight: &Panels, finish: &Finish<'_>) -> Result<Tensor> {
+    product(x, (weight.height, weight.width), finish, Source::Panels(&weight.numbers))
 }
 
 /// `x Wᵀ`, where weights lie interleaved.
 pub(super) fn interleaved(x: &Tensor, weight: &Interleaved, finish: &Finish<'_>) -> Result<Tensor> {
-    product(x, (weight.height, weight.width), finish, &|panel, turned: &mut [f32]| {
+    let fill = |panel, turned: &mut [f32]| {
         for half in 0..PANEL / ROWS {
             let of = panel * (PANEL / ROWS) + half;
             if of < weight.panels() {
@@ -56,7 +49,8 @@ pub(super) fn interleaved(x: &Tensor, weight: &Interleaved, finish: &Finish<'_>)
             }
         }
         Ok(())
-    })
+    };
+    product(x, (weight.height, weight.width), finish, Source::Unpacked(&fill))
 }
 
 /// `x Wᵀ`, where `weight` is quantized.
@@ -67,26 +61,33 @@ pub(super) fn quantized(x: &Tensor, weight: &QTensor, finish: &Finish<'_>) -> Re
         bail!("rows of {width} weights are not whole blocks of {kind:?}");
     }
     let row_bytes = blocks.len() / height;
-    product(x, (height, width), finish, &|panel, turned: &mut [f32]| {
+    let fill = |panel, turned: &mut [f32]| {
         let rows = panel * PANEL..height.min((panel + 1) * PANEL);
         let bytes = blocks.get(rows.start * row_bytes..rows.end * row_bytes).unwrap_or_default();
         let mut unpacked = vec![0.0; rows.len() * width];
         unpack(bytes, kind, width, &mut unpacked)?;
         turn(&unpacked, width, turned);
         Ok(())
-    })
+    };
+    product(x, (height, width), finish, Source::Unpacked(&fill))
 }
 
-/// The product with a matrix of which `fill` writes the panels, turned.
-fn product(
-    x: &Tensor,
-    (height, width): (usize, usize),
-    finish: &Finish<'_>,
-    fill: &(dyn Fn(usize, &mut [f32]) -> Result<()> + Sync),
-) -> Result<Tensor> {
+/// Where a product's panels come from.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    /// All of them, one after the other.
+    Panels(&'a [f32]),
+    /// Written when they are needed, given a panel's number.
+    Unpacked(&'a (dyn Fn(usize, &mut [f32]) -> Result<()> + Sync)),
+}
+
+fn product(x: &Tensor, (height, width): (usize, usize), finish: &Finish<'_>, source: Source<'_>) -> Result<Tensor> {
     let (rows, x_width) = x.dims2()?;
     if x_width != width || width == 0 || height == 0 {
         bail!("a product of {x_width} columns with {height} rows of {width}");
+    }
+    if !is_quick(x) {
+        bail!("panels need f32 on a processor with AVX2");
     }
     let x = x.contiguous()?;
     let (storage, layout) = x.storage_and_layout();
@@ -94,24 +95,24 @@ fn product(
     // Not zeros: whoever writes a place first has its page made, and that is better done by all threads than by one.
     let mut out = Vec::<f32>::with_capacity(rows * height);
     let target = Out::of(out.spare_capacity_mut());
-    let panels = height.div_ceil(PANEL);
-    let group = (GROUP / (PANEL * width)).clamp(1, panels);
-    let mut turned = vec![0.0_f32; group * PANEL * width];
-    let failed = Mutex::new(None);
+    let (panels, each) = (height.div_ceil(PANEL), PANEL * width);
+    let (group, mut scratch) = match source {
+        Source::Panels(_) if rows < SHARED => (panels, Vec::new()),
+        Source::Panels(_) => ((GROUP / each).clamp(1, panels), Vec::new()),
+        Source::Unpacked(_) => {
+            let group = (GROUP / each).clamp(1, panels);
+            (group, vec![0.0_f32; group * each])
+        }
+    };
     for first in (0..panels).step_by(group) {
         let n = group.min(panels - first);
-        let places = Out::of(&mut turned);
-        share(n, |panels| {
-            for panel in panels {
-                // SAFETY: each panel is written by one piece of work.
-                let place = unsafe { places.part(panel * PANEL * width, PANEL * width) };
-                if let Err(error) = fill(first + panel, place) {
-                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                    return;
-                }
+        let turned = match source {
+            Source::Panels(all) => &all[first * each..(first + n) * each],
+            Source::Unpacked(fill) => {
+                fill_all(fill, first, &mut scratch[..n * each], each)?;
+                &scratch
             }
-        });
-        let turned = &turned;
+        };
         let through = |rows: Range<usize>, panels: Range<usize>| {
             for depth in (0..width).step_by(DEPTH) {
                 for panel in panels.clone() {
@@ -119,7 +120,7 @@ fn product(
                     let weights = Rows { numbers: &turned[(panel * width + depth) * PANEL..], step: PANEL };
                     let inputs = Rows { numbers: &inputs[rows.start * width + depth..], step: width };
                     let shape = (rows.len(), DEPTH.min(width - depth), PANEL.min(height - column));
-                    // SAFETY: callers have asked `is_quick`; these rows and columns are this piece of work's alone.
+                    // SAFETY: `is_quick` was asked; these rows and columns are this piece of work's alone.
                     unsafe {
                         let out = target.at(rows.start * height + column);
                         columns(inputs, weights, (out, height), shape, depth > 0);
@@ -140,15 +141,34 @@ fn product(
             share(n, |panels| through(0..rows, panels));
         }
     }
-    if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(error);
-    }
     // SAFETY: every panel of the last group, and so of all, was multiplied with every row.
     unsafe { out.set_len(rows * height) };
     if rows < SHARED {
         finish(0, &mut out);
     }
     Tensor::from_vec(out, (rows, height), x.device())
+}
+
+/// Fills panels from one on, on all threads.
+fn fill_all(
+    fill: &(dyn Fn(usize, &mut [f32]) -> Result<()> + Sync),
+    first: usize,
+    panels: &mut [f32],
+    each: usize,
+) -> Result<()> {
+    let failed = Mutex::new(Ok(()));
+    let (n, places) = (panels.len() / each, Out::of(panels));
+    share(n, |panels| {
+        for panel in panels {
+            // SAFETY: each panel is written by one piece of work.
+            let place = unsafe { places.part(panel * each, each) };
+            if let Err(error) = fill(first + panel, place) {
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Err(error);
+                return;
+            }
+        }
+    });
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// [`multiply_into`] for any number of columns up to a panel's; the panel has all of its own.
@@ -182,27 +202,12 @@ unsafe fn columns(
     }
 }
 
-/// Numbers of a row that are turned at a time, so that where they go stays in the first cache.
-const TURNED: usize = 64;
-
-/// Puts the numbers of up to 32 rows side by side.
-fn turn(rows: &[f32], width: usize, out: &mut [f32]) {
-    for from in (0..width).step_by(TURNED) {
-        let to = width.min(from + TURNED);
-        let out = &mut out[from * PANEL..to * PANEL];
-        for (row, numbers) in rows.chunks_exact(width).enumerate() {
-            for (place, number) in out.as_chunks_mut::<PANEL>().0.iter_mut().zip(&numbers[from..to]) {
-                place[row] = *number;
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use candle_core::Device;
     use candle_core::quantized::GgmlDType;
 
+    use super::super::interleaved::BLOCK;
     use super::*;
 
     fn largest_difference(a: &Tensor, b: &Tensor) -> Result<f32> {
@@ -212,15 +217,21 @@ mod tests {
     #[test]
     fn products_agree_with_candles() -> Result<()> {
         for (rows, height, width) in
-            [(17, 16, 64), (30, 40, 32), (100, 7, 96), (64, 48, 128), (250, 33, 320), (193, 2060, 544)]
+            [(1, 50, 100), (17, 16, 64), (30, 40, 32), (100, 7, 96), (64, 48, 128), (250, 33, 320), (193, 2060, 544)]
         {
             let weight = Tensor::randn(0_f32, 0.1, (height, width), &Device::Cpu)?;
             let x = Tensor::randn(0_f32, 1.0, (rows + 1, width), &Device::Cpu)?.narrow(0, 1, rows)?;
             if !is_quick(&x) {
                 return Ok(());
             }
-            let ours = dense(&x, &weight, &|_, _| {})?;
+            let Some(panels) = Panels::of(&weight)? else { bail!("no panels of f32") };
+            let ours = dense(&x, &panels, &|_, _| {})?;
             assert!(largest_difference(&ours, &x.matmul(&weight.t()?)?)? < 1e-4, "{rows} {height} {width}");
+            let last = dense(&x.narrow(0, rows - 1, 1)?, &panels, &|_, _| {})?;
+            assert_eq!(last.to_vec2::<f32>()?[0], ours.to_vec2::<f32>()?[rows - 1], "{rows} {height} {width}");
+            if !width.is_multiple_of(BLOCK) {
+                continue;
+            }
             for kind in [GgmlDType::Q4_1, GgmlDType::Q8_0] {
                 let packed = QTensor::quantize(&weight, kind)?;
                 let theirs = x.matmul(&packed.dequantize(&Device::Cpu)?.t()?)?;
@@ -231,8 +242,8 @@ mod tests {
                 assert!(largest_difference(&ours, &theirs)? < 1e-4, "{kind:?} {rows} {height} {width}");
             }
         }
-        let narrow = Tensor::zeros((20, 8), DType::F32, &Device::Cpu)?;
-        assert!(dense(&narrow, &Tensor::zeros((16, 9), DType::F32, &Device::Cpu)?, &|_, _| {}).is_err());
+        let Some(wide) = Panels::of(&Tensor::zeros((16, 9), DType::F32, &Device::Cpu)?)? else { bail!("no panels") };
+        assert!(dense(&Tensor::zeros((20, 8), DType::F32, &Device::Cpu)?, &wide, &|_, _| {}).is_err());
         Ok(())
     }
 }

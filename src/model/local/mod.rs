@@ -23,8 +23,6 @@ mod deberta;
 #[cfg(feature = "local")]
 mod decoder;
 #[cfg(feature = "local")]
-mod dense;
-#[cfg(feature = "local")]
 mod device;
 #[cfg(feature = "local")]
 mod embedder;
@@ -54,6 +52,8 @@ mod nli;
 mod norm;
 #[cfg(feature = "local")]
 mod numbers;
+#[cfg(feature = "local")]
+mod panels;
 #[cfg(all(test, feature = "local"))]
 mod parity;
 #[cfg(all(test, feature = "local"))]

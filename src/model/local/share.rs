@@ -56,13 +56,6 @@ impl Out {
     }
 
     /// # Safety
-    /// `place` lies inside the vector, and nobody else writes it.
-    pub(super) unsafe fn set(self, place: usize, value: f32) {
-        // SAFETY: the caller's promise.
-        unsafe { *self.0.add(place) = value }
-    }
-
-    /// # Safety
     /// `place` lies inside the vector.
     pub(super) unsafe fn at(self, place: usize) -> *mut f32 {
         // SAFETY: the caller's promise.

@@ -92,7 +92,7 @@ mod tests {
         for rows in [2, 40] {
             let weight = Tensor::randn(0_f32, 1.0, (16, 32), &Device::Cpu)?;
             let x = Tensor::randn(0_f32, 1.0, (rows, 32), &Device::Cpu)?;
-            let linear = Linear::dense(weight, None);
+            let linear = Linear::dense(weight, None)?;
             let plain = linear.forward(&x)?;
             let twice = linear.forward_then(&x, Then::Add(&plain))?;
             assert!((twice - (plain * 2.0)?)?.abs()?.max_all()?.to_scalar::<f32>()? < 1e-4);

@@ -19,17 +19,6 @@ pub(super) fn is_quick() -> bool {
     false
 }
 
-/// The products of one row with several inputs of its length.
-pub(super) fn dots<const N: usize>(row: &[f32], inputs: [&[f32]; N]) -> [f32; N] {
-    let inputs = inputs.map(|input| &input[..row.len()]);
-    #[cfg(target_arch = "x86_64")]
-    if is_quick() {
-        // SAFETY: the instructions are there, and every input is as long as the row.
-        return unsafe { dots_wide(row, inputs) };
-    }
-    inputs.map(|input| plain(row, input))
-}
-
 /// The products of an input with each of `rows`, which stand one after the other.
 pub(super) fn each_dot(input: &[f32], rows: &[f32], out: &mut [f32]) {
     let width = input.len().max(1);
@@ -61,31 +50,22 @@ fn plain(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// # Safety
-/// Every input is as long as the row.
+/// The product of a row with an input of its length.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 #[inline]
-unsafe fn dots_wide<const N: usize>(row: &[f32], inputs: [&[f32]; N]) -> [f32; N] {
-    let whole = row.len() / 16 * 16;
-    let mut sums = [[_mm256_setzero_ps(); 2]; N];
-    for (at, row) in row.as_chunks::<16>().0.iter().enumerate() {
-        // SAFETY: 16 numbers from here on lie inside the row and, by the caller's promise, inside every input.
-        unsafe {
-            let weights = [_mm256_loadu_ps(row.as_ptr()), _mm256_loadu_ps(row.as_ptr().add(8))];
-            for (sum, input) in sums.iter_mut().zip(&inputs) {
-                // Checked, this product would cost more than the work.
-                let input = input.as_ptr().add(at.wrapping_mul(16));
-                sum[0] = _mm256_fmadd_ps(weights[0], _mm256_loadu_ps(input), sum[0]);
-                sum[1] = _mm256_fmadd_ps(weights[1], _mm256_loadu_ps(input.add(8)), sum[1]);
-            }
+fn dot_wide(row: &[f32], input: &[f32]) -> f32 {
+    let mut sums = [_mm256_setzero_ps(); 2];
+    let ((rows, rest), (inputs, input_rest)) = (row.as_chunks::<16>(), input.as_chunks::<16>());
+    for (row, input) in rows.iter().zip(inputs) {
+        for (half, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: eight of sixteen numbers.
+            let (row, input) =
+                unsafe { (_mm256_loadu_ps(row.as_ptr().add(8 * half)), _mm256_loadu_ps(input.as_ptr().add(8 * half))) };
+            *sum = _mm256_fmadd_ps(row, input, *sum);
         }
     }
-    let mut out = [0.0; N];
-    for ((out, sum), input) in out.iter_mut().zip(sums).zip(inputs) {
-        *out = total(_mm256_add_ps(sum[0], sum[1])) + plain(&row[whole..], &input[whole..]);
-    }
-    out
+    total(_mm256_add_ps(sums[0], sums[1])) + plain(rest, input_rest)
 }
 
 /// Rows whose sums are added up together.
@@ -125,8 +105,7 @@ fn each_dot_wide(input: &[f32], rows: &[f32], out: &mut [f32]) {
     }
     let done = fours.len() * together;
     for (out, row) in last.iter_mut().zip(rows[done.min(rows.len())..].chunks_exact(width)) {
-        // SAFETY: the row is as long as the input.
-        [*out] = unsafe { dots_wide(row, [input]) };
+        *out = dot_wide(row, input);
     }
 }
 
@@ -189,7 +168,7 @@ unsafe fn add_columns<const N: usize>(weights: &[f32], rows: &[f32], out: *mut f
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 #[inline]
-pub(super) fn total(lanes: __m256) -> f32 {
+fn total(lanes: __m256) -> f32 {
     let four = _mm_add_ps(_mm256_castps256_ps128(lanes), _mm256_extractf128_ps::<1>(lanes));
     let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
@@ -207,11 +186,6 @@ pub(super) mod tests {
     fn all_lengths_agree_with_the_plain_loops() {
         for width in [1, 7, 8, 9, 15, 16, 17, 64, 100, 145] {
             let row = numbers(width, 0);
-            let inputs = [numbers(width, 1), numbers(width, 2), numbers(width, 3)];
-            let found = dots(&row, [&inputs[0][..], &inputs[1][..], &inputs[2][..]]);
-            for (found, input) in found.iter().zip(&inputs) {
-                assert!((found - plain(&row, input)).abs() < 1e-4, "{width}");
-            }
             for n in [1, 3, 4, 5, 9] {
                 let rows = numbers(n * width, 4);
                 let mut each = vec![0.0; n];

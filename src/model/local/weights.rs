@@ -137,7 +137,8 @@ impl Weights {
                     parts.push(part);
                 }
                 let bias = stacked_bias(&biases, self.dtype, &self.device)?;
-                Ok(vec![Linear::dense(Tensor::cat(&parts, 0).map_err(failed)?, bias)])
+                let all = Tensor::cat(&parts, 0).and_then(|all| Linear::dense(all, bias)).map_err(failed)?;
+                Ok(vec![all])
             }
             Source::Gguf { .. } => {
                 let mut made: Vec<(Vec<u8>, GgmlDType, Vec<usize>, Vec<(usize, Option<Tensor>)>)> = Vec::new();
@@ -204,7 +205,7 @@ impl Weights {
             Some(found.to_dtype(self.dtype).map_err(failed))
         };
         let Some(weight) = load("weight") else { return Ok(None) };
-        Ok(Some(Linear::dense(weight?, load("bias").transpose()?)))
+        Linear::dense(weight?, load("bias").transpose()?).map(Some).map_err(failed)
     }
 
     fn blocks(&self, name: &str) -> Result<(&[u8], GgmlDType, Vec<usize>)> {
