@@ -292,7 +292,8 @@ impl Decoder {
             cosines: numbers(&cosines.0, cosines.1)?,
             sines: numbers(&sines.0, sines.1)?,
             norms,
-        };
+        }
+        .checked()?;
         attend_each(&heads.queries()?, place, batch, seen, &|new, cache, at| heads.remember(new, cache, at))
     }
 

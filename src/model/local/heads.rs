@@ -26,6 +26,24 @@ pub(super) struct Heads<'a> {
 const MANY: usize = 256;
 
 impl Heads<'_> {
+    /// Itself, if there are as many numbers as there must be: weights may have another shape than the config says.
+    pub(super) fn checked(self) -> Result<Self> {
+        let angles = self.tokens() * (self.width / 2);
+        let is_head = |scales: &[f32]| scales.len() == self.width;
+        let is_whole = self.rows.len() == self.tokens() * self.step()
+            && (self.cosines.len(), self.sines.len()) == (angles, angles)
+            && self.norms.is_none_or(|(query, key, _)| is_head(query) && is_head(key));
+        if !is_whole {
+            bail!(
+                "{} numbers are not {} heads of {} of each token",
+                self.rows.len(),
+                self.step() / self.width.max(1),
+                self.width
+            );
+        }
+        Ok(self)
+    }
+
     /// New tokens.
     pub(super) fn tokens(&self) -> usize {
         self.rows.len() / self.step().max(1)

@@ -86,11 +86,11 @@ impl Linear {
     pub(super) fn forward_then(&self, x: &Tensor, then: Then<'_>) -> Result<Tensor> {
         let bias = self.bias.as_ref();
         let product = match &self.weight {
+            Weight::Dense(weight) => x.matmul(&weight.t()?)?,
             Weight::Panels(weight) => {
                 let shape = (x.dim(0)?, weight.height);
                 return then.with(bias, shape, |finish| many::dense(x, weight, finish));
             }
-            Weight::Dense(weight) => x.matmul(&weight.t()?)?,
             Weight::Interleaved(weight) => {
                 let shape = (x.dim(0)?, weight.height);
                 let product = if x.dim(0)? >= UNPACK { many::interleaved } else { blocks::product };
