@@ -6,7 +6,7 @@
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Result, Tensor, bail};
 
-use super::interleaved::{Blocks, Interleaved, ROWS};
+use super::interleaved::{Interleaved, ROWS};
 use super::numbers::numbers;
 use super::rounded::{Rounded, Row};
 use super::share::{Out, share};
@@ -84,6 +84,8 @@ pub(super) fn product(x: &Tensor, weight: &Interleaved, finish: &Finish<'_>) -> 
 #[cfg(target_arch = "x86_64")]
 fn panel_products<const N: usize>(weight: &Interleaved, panel: usize, inputs: [Row<'_>; N]) -> [[f32; ROWS]; N] {
     use super::blocks_x86::{byte_products_q4_1, byte_products_q8_0, pair_products};
+    use super::interleaved::Blocks;
+
     // SAFETY: `product` has asked `is_possible`.
     unsafe {
         match &weight.blocks {
@@ -156,6 +158,7 @@ mod tests {
     #[test]
     fn instructions_of_both_ages_agree() -> Result<()> {
         use super::super::blocks_x86::{byte_products_q4_1, pair_products};
+        use super::super::interleaved::Blocks;
 
         if !has_vectors() || !has_byte_products() {
             return Ok(());

@@ -9,8 +9,6 @@ use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Result, Tensor, bail};
 use half::f16;
 use half::slice::HalfFloatSliceExt;
-use rayon::iter::{IndexedParallelIterator, ParallelIterator};
-use rayon::slice::ParallelSliceMut;
 
 use super::activation::{fused, widened};
 
@@ -194,6 +192,7 @@ impl Interleaved {
     }
 }
 
+/// On the thread that loads the model, a gigabyte a second: what reading the file takes.
 fn interleave<B: Block>(bytes: &[u8], height: usize, width: usize) -> Result<Vec<B>> {
     let n = width / BLOCK;
     let row_bytes = n * B::BYTES;
@@ -201,14 +200,14 @@ fn interleave<B: Block>(bytes: &[u8], height: usize, width: usize) -> Result<Vec
         bail!("{} bytes for {height} rows of {n} blocks of {} bytes", bytes.len(), B::BYTES);
     }
     let mut blocks = vec![B::ZERO; height.div_ceil(ROWS) * n];
-    blocks.par_chunks_exact_mut(n).enumerate().for_each(|(panel, blocks)| {
+    for (panel, blocks) in blocks.chunks_exact_mut(n).enumerate() {
         let rows = bytes[panel * ROWS * row_bytes..].chunks_exact(row_bytes).take(ROWS);
         for (row, bytes) in rows.enumerate() {
             for (block, bytes) in blocks.iter_mut().zip(bytes.chunks_exact(B::BYTES)) {
                 block.put(row, bytes);
             }
         }
-    });
+    }
     Ok(blocks)
 }
 

@@ -1,8 +1,6 @@
 //! Dense weights, 32 rows side by side: as the products of [`super::tile`] read them, one number after the other.
 
 use candle_core::{DType, Result, Tensor, bail};
-use rayon::iter::{IndexedParallelIterator, ParallelIterator};
-use rayon::slice::ParallelSliceMut;
 
 use super::numbers::numbers;
 use super::vector::is_quick;
@@ -31,9 +29,9 @@ impl Panels {
         let rows = numbers(&storage, layout)?;
         let mut turned = vec![0.0; height.div_ceil(PANEL) * PANEL * width];
         let each = PANEL * width;
-        turned.par_chunks_exact_mut(each).enumerate().for_each(|(panel, out)| {
-            turn(&rows[panel * each..rows.len().min((panel + 1) * each)], width, out);
-        });
+        for (out, rows) in turned.chunks_exact_mut(each).zip(rows.chunks(each)) {
+            turn(rows, width, out);
+        }
         Ok(Some(Self { height, width, numbers: turned }))
     }
 
