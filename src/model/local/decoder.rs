@@ -120,15 +120,18 @@ impl Decoder {
                 &[at(names.query), at(names.key), at(names.value)],
                 &[turn(config.heads), turn(config.kv_heads), None],
             )?;
+            let qkv = Stack(qkv);
             let query_norm = at(names.query_norm);
+            let head_norms = if weights.has(&format!("{query_norm}.weight")) {
+                Some((norm(&query_norm)?, norm(&at(names.key_norm))?))
+            } else {
+                None
+            };
+            check_heads(&config, place, qkv.height().map_err(failed)?, head_norms.as_ref())?;
             layers.push(Layer {
                 before_attention: norm(&at(names.before_attention))?,
-                qkv: Stack(qkv),
-                head_norms: if weights.has(&format!("{query_norm}.weight")) {
-                    Some((norm(&query_norm)?, norm(&at(names.key_norm))?))
-                } else {
-                    None
-                },
+                qkv,
+                head_norms,
                 output: weights.linear(&at(names.output))?,
                 before_mlp: norm(&at(names.before_mlp))?,
                 mlp: match config.experts {
@@ -321,6 +324,27 @@ impl Decoder {
         let q = (turn(&q)? * (width as f64).sqrt().recip())?.to_dtype(self.dtype)?;
         Ok((q, turn(&k)?.to_dtype(self.dtype)?, part(heads + shared, shared)?))
     }
+}
+
+/// Refuses weights of another shape than the config says, when they are loaded and not when they are first used.
+fn check_heads(config: &DecoderConfig, layer: usize, rows: usize, norms: Option<&(Tensor, Tensor)>) -> OurResult<()> {
+    let (heads, shared, width) = (config.heads, config.kv_heads, config.head_width);
+    let expected = (heads + 2 * shared) * width;
+    let is_head = |norm: &Tensor| norm.elem_count() == width;
+    if rows == expected && norms.is_none_or(|(query, key)| is_head(query) && is_head(key)) {
+        return Ok(());
+    }
+    let told = match norms {
+        Some((query, key)) if rows == expected => {
+            format!("norms of {} and {} numbers for heads of {width}", query.elem_count(), key.elem_count())
+        }
+        _ => format!(
+            "{rows} rows of queries, keys and values, where its config asks for {expected}: {heads} heads of queries, {shared} of \
+             keys and as many of values, each {width} wide"
+        ),
+    };
+    Err(Error::input(format!("layer {layer} of the checkpoint has {told}"))
+        .help("config (or GGUF header) and weights are of two models, or one is damaged: fetch the model again"))
 }
 
 /// Puts keys and values of some new tokens (the first, and how many) into a layer's cache, from a position on.

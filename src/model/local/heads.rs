@@ -62,12 +62,11 @@ impl Heads<'_> {
         let (cosines, sines) = (&self.cosines[token * half..][..half], &self.sines[token * half..][..half]);
         match (norm, self.norms) {
             (Some(weight), Some((_, _, epsilon))) => {
-                let mut normed = vec![0.0; self.width];
-                root_mean_square(self.head(token, head), weight, epsilon, &mut normed);
-                turn(&normed, cosines, sines, scale, out);
+                root_mean_square(self.head(token, head), weight, epsilon, out);
             }
-            _ => turn(self.head(token, head), cosines, sines, scale, out),
+            _ => out.copy_from_slice(self.head(token, head)),
         }
+        turn(out, cosines, sines, scale);
     }
 
     /// Queries, scaled by one over the root of their width: (tokens, heads, width).
@@ -144,20 +143,15 @@ impl InplaceOp1 for Remember<'_> {
     }
 }
 
-widened!(turn, turn_plain(head: &[f32], cosines: &[f32], sines: &[f32], scale: f32, out: &mut [f32]));
+widened!(turn, turn_plain(head: &mut [f32], cosines: &[f32], sines: &[f32], scale: f32));
 
 /// Turns each number of the first half with its partner in the second.
 #[inline(always)]
-fn turn_plain<const FUSED: bool>(head: &[f32], cosines: &[f32], sines: &[f32], scale: f32, out: &mut [f32]) {
-    let (first, second) = head.split_at(head.len() / 2);
-    let (out_first, out_second) = out.split_at_mut(head.len() / 2);
-    let angles = cosines.iter().zip(sines);
-    let pairs = first.iter().zip(second);
-    for (((out_first, out_second), (a, b)), (cosine, sine)) in
-        out_first.iter_mut().zip(out_second).zip(pairs).zip(angles)
-    {
-        *out_first = fused::<FUSED>(-b, *sine, a * cosine) * scale;
-        *out_second = fused::<FUSED>(*a, *sine, b * cosine) * scale;
+fn turn_plain<const FUSED: bool>(head: &mut [f32], cosines: &[f32], sines: &[f32], scale: f32) {
+    let (first, second) = head.split_at_mut(head.len() / 2);
+    for ((a, b), (cosine, sine)) in first.iter_mut().zip(second).zip(cosines.iter().zip(sines)) {
+        let turned = (fused::<FUSED>(-*b, *sine, *a * cosine), fused::<FUSED>(*a, *sine, *b * cosine));
+        (*a, *b) = (turned.0 * scale, turned.1 * scale);
     }
 }
 

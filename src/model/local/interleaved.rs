@@ -66,7 +66,7 @@ pub(super) struct Interleaved {
 }
 
 /// What both types can do.
-trait Block: Copy + Send + Sync {
+trait Block: Copy {
     const ZERO: Self;
     /// Bytes of a block of one row, as ggml has it.
     const BYTES: usize;
@@ -148,7 +148,7 @@ impl Interleaved {
     }
 
     /// Writes the weights of a row, which must exist.
-    pub(super) fn row(&self, row: usize, out: &mut [f32]) {
+    fn row(&self, row: usize, out: &mut [f32]) {
         fn write<B: Block>(blocks: &[B], row: usize, out: &mut [f32]) {
             for (block, out) in blocks.iter().zip(out.as_chunks_mut::<BLOCK>().0) {
                 for (place, out) in out.iter_mut().enumerate() {

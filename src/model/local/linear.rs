@@ -65,6 +65,16 @@ impl Weight {
 }
 
 impl Linear {
+    /// Numbers that a row of input becomes.
+    fn height(&self) -> Result<usize> {
+        match &self.weight {
+            Weight::Dense(weight) => weight.dim(0),
+            Weight::Panels(weight) => Ok(weight.height),
+            Weight::Interleaved(weight) => Ok(weight.height),
+            Weight::Quantized(weight) => Ok(weight.shape().dims2()?.0),
+        }
+    }
+
     pub(super) fn new(weight: Weight, bias: Option<Tensor>) -> Self {
         Self { weight, bias }
     }
@@ -114,6 +124,11 @@ impl Linear {
 pub(super) struct Stack(pub(super) Vec<Linear>);
 
 impl Stack {
+    /// Numbers that a row of input becomes, together.
+    pub(super) fn height(&self) -> Result<usize> {
+        self.0.iter().map(Linear::height).sum()
+    }
+
     pub(super) fn forward(&self, x: &Tensor) -> Result<Tensor> {
         match self.0.as_slice() {
             [one] => one.forward(x),
