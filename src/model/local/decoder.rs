@@ -111,6 +111,10 @@ impl Decoder {
         } else {
             Weight::dense(weights.tensor(&embedding_name)?).map_err(failed)?
         };
+        let width = embedding.shape().map_err(failed)?.1;
+        if width != config.hidden {
+            return Err(two_models(&format!("embeddings of {width} numbers, where its config says {}", config.hidden)));
+        }
         let is_interleaved = weights.header().is_some() && config.architecture == "llama";
         let mut layers = Vec::with_capacity(config.layers);
         for place in 0..config.layers {
@@ -336,15 +340,20 @@ fn check_heads(config: &DecoderConfig, layer: usize, rows: usize, norms: Option<
     }
     let told = match norms {
         Some((query, key)) if rows == expected => {
-            format!("norms of {} and {} numbers for heads of {width}", query.elem_count(), key.elem_count())
+            let (query, key) = (query.elem_count(), key.elem_count());
+            format!("norms of {query} and {key} numbers in layer {layer}, where its config says heads of {width}")
         }
         _ => format!(
-            "{rows} rows of queries, keys and values, where its config asks for {expected}: {heads} heads of queries, {shared} of \
+            "{rows} rows for queries, keys and values in layer {layer}, where its config asks for {expected}: {heads} heads of queries, {shared} of \
              keys and as many of values, each {width} wide"
         ),
     };
-    Err(Error::input(format!("layer {layer} of the checkpoint has {told}"))
-        .help("config (or GGUF header) and weights are of two models, or one is damaged: fetch the model again"))
+    Err(two_models(&told))
+}
+
+fn two_models(told: &str) -> Error {
+    Error::input(format!("the checkpoint has {told}"))
+        .help("config (or GGUF header) and weights are of two models, or one is damaged: fetch the model again")
 }
 
 /// Puts keys and values of some new tokens (the first, and how many) into a layer's cache, from a position on.

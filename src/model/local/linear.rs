@@ -53,6 +53,16 @@ impl Weight {
         })
     }
 
+    /// Height and width.
+    pub(super) fn shape(&self) -> Result<(usize, usize)> {
+        match self {
+            Self::Dense(weight) => weight.dims2(),
+            Self::Panels(weight) => Ok((weight.height, weight.width)),
+            Self::Interleaved(weight) => Ok((weight.height, weight.width)),
+            Self::Quantized(weight) => weight.shape().dims2(),
+        }
+    }
+
     /// The rows with these numbers: (numbers, width).
     pub(super) fn rows(&self, numbers: &Tensor) -> Result<Tensor> {
         match self {
@@ -65,16 +75,6 @@ impl Weight {
 }
 
 impl Linear {
-    /// Numbers that a row of input becomes.
-    fn height(&self) -> Result<usize> {
-        match &self.weight {
-            Weight::Dense(weight) => weight.dim(0),
-            Weight::Panels(weight) => Ok(weight.height),
-            Weight::Interleaved(weight) => Ok(weight.height),
-            Weight::Quantized(weight) => Ok(weight.shape().dims2()?.0),
-        }
-    }
-
     pub(super) fn new(weight: Weight, bias: Option<Tensor>) -> Self {
         Self { weight, bias }
     }
@@ -126,7 +126,7 @@ pub(super) struct Stack(pub(super) Vec<Linear>);
 impl Stack {
     /// Numbers that a row of input becomes, together.
     pub(super) fn height(&self) -> Result<usize> {
-        self.0.iter().map(Linear::height).sum()
+        self.0.iter().map(|part| Ok(part.weight.shape()?.0)).sum()
     }
 
     pub(super) fn forward(&self, x: &Tensor) -> Result<Tensor> {

@@ -216,15 +216,17 @@ fn every_block_type_gives_what_its_unpacked_weights_give() -> Result<()> {
 fn weights_of_another_shape_than_the_config_says_are_refused_when_they_are_loaded() -> Result<()> {
     let folder = tempfile::tempdir()?;
     twins(folder.path(), GgmlDType::Q8_0, false, false)?;
-    let load = |shared: usize, width: usize| {
-        let config = json!({"model_type": "llama", "hidden_size": HIDDEN, "num_attention_heads": HEADS,
+    let load = |hidden: usize, shared: usize, width: usize| {
+        let config = json!({"model_type": "llama", "hidden_size": hidden, "num_attention_heads": HEADS,
             "num_key_value_heads": shared, "head_dim": width, "num_hidden_layers": 2, "vocab_size": VOCABULARY,
             "max_position_embeddings": 512, "rms_norm_eps": 1e-5, "rope_theta": 10000.0});
         Decoder::from_folder(folder.path(), &config, None, DType::F32, &Device::Cpu).map(|_| ())
     };
-    assert!(load(SHARED, HIDDEN / HEADS).is_ok());
+    assert!(load(HIDDEN, SHARED, HIDDEN / HEADS).is_ok());
+    let told = load(HIDDEN + 1, SHARED, HIDDEN / HEADS).unwrap_err().to_string();
+    assert!(told.contains(&format!("embeddings of {HIDDEN}")), "{told}");
     for (shared, width) in [(HEADS, HIDDEN / HEADS), (SHARED, 32), (1, HIDDEN / HEADS)] {
-        let told = load(shared, width).unwrap_err().to_string();
+        let told = load(HIDDEN, shared, width).unwrap_err().to_string();
         let expected = (HEADS + 2 * shared) * width;
         assert!(told.contains("layer 0") && told.contains(&format!("asks for {expected}")), "{told}");
     }
